@@ -70,9 +70,9 @@ extension PostgresContext {
     do {
       try body(observed.transaction)
       try transaction.end()
-      // What the closure did without a statement relied on the cached catalog. The number of an observed transaction is
-      // known before anybody can see the commit. A connection that was idle for long may be broken.
-      if !session.hasWritten || session.isNumbered || !session.connection.isFresh { try session.sendBegin() }
+      // What the closure did without a statement relied on the cached catalog. A connection that was idle for long may be
+      // broken.
+      if !session.hasWritten || !session.connection.isFresh { try session.sendBegin() }
     } catch {
       transaction.abandon()
       // A stale catalog may have caused the error.
@@ -87,7 +87,7 @@ extension PostgresContext {
         if session.catalog.hasSideEffects { observed.mayHaveChangedMore() }
         try observers.commit(observed) { try commitForeign(session) }
       } else {
-        try observers.commit(observed, session.numbered) { try commit(session) }
+        try observers.commit(observed) { try commit(session, register: $0) }
       }
     } catch {
       throw session.conflict ?? error
@@ -118,11 +118,9 @@ extension PostgresContext {
   private func begin(
     _ mode: TransactionMode, _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
   ) throws -> PostgresSession {
-    let isNumbered = !store.isForeign && observers.isObserved
     let results: [PostgresResult]
     do {
-      results = try connection.run(
-        opening(mode, until: deadline, isNumbered: isNumbered), "begin a transaction")
+      results = try connection.run(opening(mode, until: deadline), "begin a transaction")
     } catch let error as PersistenceError where error.isPostgres("55P03") {
       throw error.ofGate(store)
     } catch let error as PersistenceError where !store.isForeign {
@@ -136,9 +134,7 @@ extension PostgresContext {
     }
     guard let catalog else { throw PersistenceError.closed("the store at \(location)") }
     let session = PostgresSession(.writing, connection, catalog, opening: [])
-    let numbered =
-      isNumbered ? NumberedTransaction(results.last?.text(0, 1), moment: results.last?.text(0, 2)) : nil
-    session.begun(mode, numbered)
+    session.begun(mode)
     return session
   }
 
@@ -149,23 +145,20 @@ extension PostgresContext {
     let busyTimeout = store.configuration.busyTimeout
     let left = deadline - .now
     let gate = store.textOfGate(ifNewest: catalog.version)
-    var opening = [
+    let opening = [
       PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE", prepared: -14),
       left * 1.1 > busyTimeout
         ? .lockTimeout(busyTimeout, prepared: -15) : .lockTimeout(max(.zero, left)),
       PostgresCommand(gate.sql, prepared: gate.number),
     ]
-    if observers.isObserved { opening.append(PostgresCommits.logWithMoment(store)) }
-    return .deferred(try pool.take(), catalog, opening: opening, isNumbered: observers.isObserved)
+    return .deferred(try pool.take(), catalog, opening: opening)
   }
 
   /// The statements that begin a transaction, and read the version of the catalog.
   ///
   /// The lock comes before the first query, so that the transaction sees all that an excluded writer has committed.
   /// An exclusive transaction needs no SERIALIZABLE: what it reads cannot change until it ends, since nobody else writes.
-  /// Its number is read early, so that an observed commit is known before another thread can see it.
-  private func opening(_ mode: TransactionMode, until deadline: ContinuousClock.Instant, isNumbered: Bool)
-    -> [PostgresCommand]
+  private func opening(_ mode: TransactionMode, until deadline: ContinuousClock.Instant) -> [PostgresCommand]
   {
     let timeout = PostgresCommand.lockTimeout(deadline - .now)
     let serializable = PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE")
@@ -178,12 +171,9 @@ extension PostgresContext {
       case .exclusive: (PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ"), "SHARE ROW EXCLUSIVE")
       case .replayable: (serializable, "ROW EXCLUSIVE")
       }
-    let number =
-      isNumbered
-      ? ", pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_current_snapshot()::text" : ""
     return [
       begin, timeout, PostgresCommand("LOCK TABLE \(store.own("gate")) IN \(lock) MODE"),
-      PostgresCommand("SELECT version\(number) FROM \(store.own("state"))"),
+      PostgresCommand("SELECT version FROM \(store.own("state"))"),
     ]
   }
 
@@ -196,10 +186,13 @@ extension PostgresContext {
     pool.giveBack(connection)
   }
 
-  /// Commits, and returns whether the transaction has written anything.
-  private func commit(_ session: PostgresSession) throws -> Bool {
-    guard try commit(session, after: session.isNumbered ? [] : [PostgresCommits.log(store)]) != nil
-    else { return false }
+  /// Commits, and returns whether the transaction has written anything; passes its number to the observers.
+  private func commit(_ session: PostgresSession, register: (NumberedTransaction) -> Void) throws -> Bool {
+    let log = PostgresCommits.log(store, withMoment: observers.isObserved)
+    let number = try commit(session, after: [log]) { logged in
+      NumberedTransaction(logged.text(0, 0), moment: logged.text(0, 1)).map(register)
+    }
+    guard number != nil else { return false }
     if Int.random(in: 0..<256) == 0 {
       // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
       try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
@@ -210,11 +203,14 @@ extension PostgresContext {
   private func commitForeign(_ session: PostgresSession) throws {
     let read = PostgresCommand(
       "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text", prepared: -11)
-    _ = try commit(session, after: [read])
+    _ = try commit(session, after: [read]) { _ in }
   }
 
-  /// Commits after some statements, of which the last one reads the transaction's number.
-  private func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
+  /// Commits after some statements, of which the last one reads the transaction's number; passes its result to a closure as
+  /// soon as it is there, and returns the number.
+  private func commit(
+    _ session: PostgresSession, after commands: [PostgresCommand], _ body: (PostgresResult) -> Void
+  ) throws -> String? {
     let standbys = replicas?.standbys
     var end: PostgresResult?
     // Without an end, also after an error: the closure may have read records that a standby does not show yet. A doubt
@@ -229,7 +225,7 @@ extension PostgresContext {
         .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
         location: location)
     }
-    var number = session.numbered.map { "\($0.number)" }
+    var number: String?
     let beginning = session.takeOpening()
     var batch: [PostgresCommand] = []
     do {
@@ -239,7 +235,9 @@ extension PostgresContext {
         ? [] : [PostgresVersionTable(session.firstVersion, store).renaming(to: session.catalog.version)]
       batch = beginning + session.takeQueue() + renaming + commands
       let answers = try session.connection.commit(after: batch, then: position) {
-        number = number ?? $0.last?.text(0, 0)
+        guard let last = $0.last else { return }
+        number = last.text(0, 0)
+        body(last)
       }
       // The commit of a failed transaction succeeds, and rolls it back.
       guard answers.commit?.tag == "COMMIT" else {

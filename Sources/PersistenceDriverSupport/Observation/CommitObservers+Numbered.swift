@@ -4,35 +4,40 @@ import PersistenceDriver
 extension CommitObservers {
   /// Commits a transaction beside others, and notifies the observers of it once.
   ///
-  /// The number must be registered before anybody can see the commit: a check that finds a number which is not
-  /// registered takes it for another process's.
-  ///
   /// - Parameters:
   ///   - transaction: The result of ``begin(_:)``.
-  ///   - numbered: The number of the transaction; nil if the store had no observers when it began.
-  ///   - body: Commits, and returns whether the transaction has written anything.
+  ///   - body: Commits, and returns whether the transaction has written anything. It passes the number to its argument
+  ///     as soon as it knows it. A check that finds a number waits a moment for those that are not known yet, and takes it
+  ///     for another process's if it is none of them.
   /// - Throws: The closure's error.
   package func commit(
-    _ transaction: ObservedTransaction, _ numbered: NumberedTransaction?, _ body: () throws -> Bool
+    _ transaction: ObservedTransaction, _ body: (_ register: (NumberedTransaction) -> Void) throws -> Bool
   ) throws {
-    let record = numbered == nil ? nil : transaction.record
-    if let numbered, let record { parallel?.register(record, of: numbered) }
-    let number = numbered?.number
+    guard let record = transaction.record, let parallel else {
+      // Nobody observed the store when the transaction began.
+      if try body({ _ in }), isObserved { parallel?.search.take { [self] in tellNews() } }
+      return
+    }
+    let commit = parallel.begin()
+    var number: UInt64?
     let hasWritten: Bool
     do {
-      hasWritten = try body()
+      defer { parallel.end(commit) }
+      hasWritten = try body { transaction in
+        number = transaction.number
+        parallel.register(record, of: transaction, commit)
+      }
     } catch {
-      if let own = parallel?.take(number), Self.mayHaveSucceeded(error) {
-        own.record.discardRecordedKeys()
-        notify { tell($0, of: own.record, &$1) }
+      if let number, parallel.take(number) == nil { throw error }
+      if Self.mayHaveSucceeded(error) {
+        record.discardRecordedKeys()
+        notify { tell($0, of: record, &$1) }
       }
       throw error
     }
-    guard hasWritten, isObserved else { return _ = parallel?.take(number) }
+    guard hasWritten, isObserved else { return _ = number.map(parallel.take) }
     // Another thread may have found the commit meanwhile.
-    if record == nil || parallel?.isPending(number) == true {
-      parallel?.search.take { [self] in tellNews() }
-    }
+    if number.map(parallel.isPending) ?? true { parallel.search.take { [self] in tellNews() } }
   }
 
   /// Notifies the observers of all commits that no check has found yet.
@@ -49,7 +54,7 @@ extension CommitObservers {
   }
 
   /// The number of commits of this process that no check has found yet.
-  package var pendingCount: Int { parallel?.pending.withLock { $0.count } ?? 0 }
+  package var pendingCount: Int { parallel?.count ?? 0 }
 
   /// Whether a commit that failed may be in the store.
   private static func mayHaveSucceeded(_ error: any Error) -> Bool {
@@ -68,9 +73,7 @@ extension CommitObservers {
     _ observers: [CommitObserver], of news: NewCommits, in parallel: ParallelCommits,
     _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
-    let found = parallel.pending.withLock { pending in
-      news.numbers.sorted().map { pending.removeValue(forKey: $0) }
-    }
+    let found = parallel.take(found: news.numbers.sorted())
     let own = found.compactMap(\.self)
     if let first = own.first, own.count == 1 {
       tell(observers, of: first.record, &woken)

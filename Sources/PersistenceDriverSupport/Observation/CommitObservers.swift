@@ -31,9 +31,18 @@ public final class CommitObservers: Sendable {
   /// Creates an empty list of observers.
   ///
   /// - Parameter outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
-  public init(outside: (any OutsideCommits)? = nil) {
+  public convenience init(outside: (any OutsideCommits)? = nil) {
+    self.init(outside: outside, patience: 0.05)
+  }
+
+  /// Creates an empty list of observers.
+  ///
+  /// - Parameters:
+  ///   - outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
+  ///   - patience: How many seconds a check for ``NumberedCommits`` waits for this process to learn its numbers.
+  package init(outside: (any OutsideCommits)?, patience: Double) {
     self.outside = outside
-    parallel = outside.flatMap { $0 as? any NumberedCommits }.map { ParallelCommits($0) }
+    parallel = outside.flatMap { $0 as? any NumberedCommits }.map { ParallelCommits($0, patience: patience) }
   }
 
   /// Whether the store has observers.
@@ -133,7 +142,7 @@ extension CommitObservers {
       observed.store(false, ordering: .releasing)
       outside?.reset()
       // What a running commit has registered, an observer that comes now takes for another process's.
-      parallel?.pending.withLock { $0.removeAll() }
+      parallel?.removeAll()
     }
   }
 

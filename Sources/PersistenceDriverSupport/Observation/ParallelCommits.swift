@@ -1,33 +1,99 @@
+import Foundation
 import PersistencePrimitives
 
 /// The commits of this process's transactions that run at the same time, until a check finds their numbers.
-final class ParallelCommits: Sendable {
+///
+/// A transaction learns its number at the earliest from the answer to the statements before its commit, so a check may find
+/// the number first. It waits for those that were on their way.
+final class ParallelCommits: @unchecked Sendable {  // the condition guards the variables
+  /// A commit whose number is not known yet.
+  private struct Unnumbered {
+    /// The numbers that checks have taken for another process's meanwhile.
+    var taken: Set<UInt64> = []
+    /// Whether a check has waited in vain; the commit may be waiting for a lock.
+    var isLate = false
+  }
+
   /// Detects all commits by number.
   let numbered: any NumberedCommits
-
-  /// The changes of this process's commits that no check has found yet, by the numbers of the transactions.
-  let pending = Lock<[UInt64: PendingCommit]>([:])
 
   /// The search for commits, which one thread makes for all that have committed.
   let search = SharedTurn()
 
-  init(_ numbered: any NumberedCommits) { self.numbered = numbered }
+  private let condition = NSCondition()
+  /// The changes of commits that no check has found yet, by the numbers of the transactions.
+  private var pending: [UInt64: PendingCommit] = [:]
+  private var unnumbered: [Int: Unnumbered] = [:]
+  private var lastCommit = 0
+  /// How long a check waits for numbers, in seconds.
+  private let patience: TimeInterval
 
-  /// Registers the changes of a transaction that is about to commit.
-  func register(_ record: CommitRecord, of transaction: NumberedTransaction) {
-    pending.withLock { $0[transaction.number] = PendingCommit(record, of: transaction) }
+  init(_ numbered: any NumberedCommits, patience: TimeInterval) {
+    (self.numbered, self.patience) = (numbered, patience)
+  }
+
+  /// The number of commits that no check has found yet.
+  var count: Int { condition.withLock { pending.count + unnumbered.count } }
+
+  /// Begins a commit whose number is not known yet; returns its identity in this process.
+  func begin() -> Int {
+    condition.withLock {
+      lastCommit += 1
+      unnumbered[lastCommit] = Unnumbered()
+      return lastCommit
+    }
+  }
+
+  /// Registers the changes of a commit, whose number is now known.
+  func register(_ record: CommitRecord, of transaction: NumberedTransaction, _ commit: Int) {
+    condition.withLock {
+      let known = unnumbered.removeValue(forKey: commit)
+      if known?.taken.contains(transaction.number) == false {
+        pending[transaction.number] = PendingCommit(record: record, transaction: transaction)
+      }
+      condition.broadcast()
+    }
+  }
+
+  /// Ends a commit that has got no number.
+  func end(_ commit: Int) {
+    condition.withLock {
+      if unnumbered.removeValue(forKey: commit) != nil { condition.broadcast() }
+    }
   }
 
   /// Whether no check has found a commit yet.
-  func isPending(_ number: UInt64?) -> Bool {
-    guard let number else { return false }
-    return pending.withLock { $0[number] != nil }
-  }
+  func isPending(_ number: UInt64) -> Bool { condition.withLock { pending[number] != nil } }
 
   /// Removes and returns the changes of a commit; nil if they are not registered.
-  func take(_ number: UInt64?) -> PendingCommit? {
-    guard let number else { return nil }
-    return pending.withLock { $0.removeValue(forKey: number) }
+  func take(_ number: UInt64) -> PendingCommit? { condition.withLock { pending.removeValue(forKey: number) } }
+
+  /// Removes and returns the changes of the commits that a check has found; nil for those of other processes.
+  func take(found numbers: [UInt64]) -> [PendingCommit?] {
+    condition.withLock {
+      // The server answers the statements before it commits, so the answers to what it has committed are here.
+      let sent = unnumbered.filter { !$0.value.isLate }.keys
+      let deadline = Date(timeIntervalSinceNow: patience)
+      while numbers.contains(where: { pending[$0] == nil }), sent.contains(where: { unnumbered[$0] != nil }) {
+        guard condition.wait(until: deadline) else {
+          for commit in sent { unnumbered[commit]?.isLate = true }
+          break
+        }
+      }
+      let found = numbers.map { pending.removeValue(forKey: $0) }
+      let unknown = zip(numbers, found).filter { $0.1 == nil }.map(\.0)
+      if !unknown.isEmpty { for commit in unnumbered.keys { unnumbered[commit]?.taken.formUnion(unknown) } }
+      return found
+    }
+  }
+
+  /// Forgets all commits, also those whose numbers are not known yet.
+  func removeAll() {
+    condition.withLock {
+      pending.removeAll()
+      unnumbered.removeAll()
+      condition.broadcast()
+    }
   }
 }
 
@@ -35,8 +101,4 @@ final class ParallelCommits: Sendable {
 struct PendingCommit {
   let record: CommitRecord
   let transaction: NumberedTransaction
-
-  init(_ record: CommitRecord, of transaction: NumberedTransaction) {
-    (self.record, self.transaction) = (record, transaction)
-  }
 }

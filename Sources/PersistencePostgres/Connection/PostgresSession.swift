@@ -53,14 +53,10 @@ final class PostgresSession {
   ///
   /// It writes without waiting for answers, and runs again step by step if the server refuses something.
   private(set) var isDeferred = false
-  /// Whether the begin of a deferred transaction records its number.
-  private(set) var isNumbered = false
   /// The version of the catalog when the transaction began.
   let firstVersion: Int64
   /// Why the transaction has to run again, whatever its closure makes of the error.
   var conflict: PostgresConflict?
-  /// The number of a transaction that writes, if it was read at the begin.
-  private(set) var numbered: NumberedTransaction?
 
   /// The writes that travel with the next batch.
   var waiting = PostgresWaitingWrites()
@@ -79,10 +75,10 @@ final class PostgresSession {
 
   /// A session for a replayable transaction that has not begun.
   static func deferred(
-    _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand], isNumbered: Bool
+    _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand]
   ) -> PostgresSession {
     let session = PostgresSession(.writing, connection, catalog, opening: opening)
-    (session.isReplayable, session.isDeferred, session.isNumbered) = (true, true, isNumbered)
+    (session.isReplayable, session.isDeferred) = (true, true)
     return session
   }
 
@@ -109,10 +105,9 @@ final class PostgresSession {
   func pin() { kind = .pinned }
 
   /// Declares the begin of a transaction that writes, which the caller ran itself.
-  func begun(_ mode: TransactionMode, _ numbered: NumberedTransaction?) {
+  func begun(_ mode: TransactionMode) {
     opening = []
-    (wasSent, isVerified) = (true, true)
-    (isReplayable, self.numbered) = (mode == .replayable, numbered)
+    (wasSent, isVerified, isReplayable) = (true, true, mode == .replayable)
   }
 
   /// Runs statements and returns their results.
@@ -137,10 +132,6 @@ final class PostgresSession {
     }
     if insertions.contains(where: { results[$0].changes == 0 }) { hasRefusal = true }
     if beginning > 0, kind == .writing {
-      if isNumbered {
-        let recorded = results[beginning - 1]
-        numbered = NumberedTransaction(recorded.text(0, 0), moment: recorded.text(0, 1))
-      }
       opening = []
       isVerified = true
     } else if beginning > 0 {

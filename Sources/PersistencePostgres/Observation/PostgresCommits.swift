@@ -121,23 +121,15 @@ final class PostgresCommits: NumberedCommits {
         + "ON CONFLICT (xid) DO NOTHING")
   }
 
-  /// The statement that records and returns the number of the running transaction.
+  /// The statement that records and returns the number of the running transaction, if wanted with the moment that the
+  /// transaction reads.
   ///
   /// A restored backup may hold the number already.
-  static func log(_ store: PostgresStore) -> PostgresCommand {
-    PostgresCommand(recording(in: store), prepared: -4)
-  }
-
-  /// The statement that records the number of the running transaction, and returns it with the moment that the transaction
-  /// reads.
-  static func logWithMoment(_ store: PostgresStore) -> PostgresCommand {
+  static func log(_ store: PostgresStore, withMoment: Bool = false) -> PostgresCommand {
     PostgresCommand(
-      recording(in: store) + ", pg_catalog.pg_current_snapshot()::text", prepared: -16)
-  }
-
-  private static func recording(in store: PostgresStore) -> String {
-    "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
-      + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text"
+      "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
+        + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text"
+        + (withMoment ? ", pg_catalog.pg_current_snapshot()::text" : ""), prepared: withMoment ? -16 : -4)
   }
 
   func reset() { state.withLock { $0 = State() } }

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import PersistenceDriverSupport
@@ -14,7 +15,7 @@ struct NumberedCommitsTests {
     notes = try ModelSchema(name: "Note", fields: [FieldSchema("id", .int64)], key: ["id"])
     let schema = notes
     try context.transaction { try $0.define(schema) }
-    observers = CommitObservers(outside: commits)
+    observers = CommitObservers(outside: commits, patience: 60)
   }
 
   private func observer() throws -> CommitObserver {
@@ -27,11 +28,13 @@ struct NumberedCommitsTests {
     try #require(NumberedTransaction("\(number)", moment: moment))
   }
 
-  /// Runs a transaction until its commit, which the returned closure makes.
+  /// Runs a transaction until its commit, which the returned closure makes; it runs another closure before it knows the number.
   private func run(
-    _ numbered: NumberedTransaction, _ change: (any StorageTransaction) throws -> Void
+    _ numbered: NumberedTransaction, in observers: CommitObservers? = nil,
+    unnumbered: @escaping () throws -> Void = {},
+    _ change: (any StorageTransaction) throws -> Void
   ) throws -> (_ outcome: () throws -> Bool) throws -> Void {
-    let observers = observers
+    let observers = observers ?? self.observers
     var observed: ObservedTransaction?
     try context.transaction { transaction in
       let begun = observers.begin(transaction)
@@ -39,7 +42,13 @@ struct NumberedCommitsTests {
       observed = begun
     }
     let begun = try #require(observed)
-    return { try observers.commit(begun, numbered, $0) }
+    return { outcome in
+      try observers.commit(begun) { register in
+        try unnumbered()
+        register(numbered)
+        return try outcome()
+      }
+    }
   }
 
   private func insert(_ id: Int64) -> (any StorageTransaction) throws -> Void {
@@ -91,6 +100,51 @@ struct NumberedCommitsTests {
     let observer = try observer()
     commits.found.withLock { $0 = [7] }
     #expect(try observers.look(observer, at: context).changes.isUnknown)
+  }
+
+  @Test("U1 a check that finds the number of a running commit waits until this process knows it")
+  func awaited() async throws {
+    let observer = try observer()
+    let (looks, hasLooked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let found = Mutex<KeyChanges?>(nil)
+    let commit = try run(
+      transaction(10, "10:10:"),
+      unnumbered: { [commits, observers, context] in
+        commits.found.withLock { $0 = [10] }
+        Thread.detachNewThread {
+          looks.signal()
+          let changes = try? observers.look(observer, at: context).changes
+          found.withLock { $0 = changes }
+          hasLooked.signal()
+        }
+        looks.wait()
+        // The check has probably begun. It finds the number later too.
+        Thread.sleep(forTimeInterval: 0.02)
+      }, insert(1))
+    try commit {
+      hasLooked.wait()
+      return true
+    }
+    let changes = try #require(found.withLock { $0 })
+    #expect(changes.entries.count == 1 && !changes.isUnknown)
+    #expect(observers.pendingCount == 0)
+  }
+
+  @Test("U1 a commit that a check has taken for another process's is not told again")
+  func late() throws {
+    let observers = CommitObservers(outside: commits, patience: 0)
+    let observer = try CommitObserver(FetchRequest(notes), in: context, keyLimit: 100)
+    try observers.add(observer)
+    let commit = try run(
+      transaction(10, "10:10:"), in: observers,
+      unnumbered: { [commits, context] in
+        commits.found.withLock { $0 = [10] }
+        let changes = try observers.look(observer, at: context).changes
+        #expect(changes.isUnknown)
+      }, insert(1))
+    try commit { true }
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+    #expect(observers.pendingCount == 0)
   }
 
   @Test("U1 a commit beside a snapshot that cannot be compared with it causes another snapshot")
