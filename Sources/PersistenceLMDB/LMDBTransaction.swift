@@ -191,15 +191,32 @@ extension LMDBTransaction {
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(try current(), handle.database(space), &cursor), "delete records")
     defer { mdb_cursor_close(cursor) }
-    var key = MDB_val(prefix)
-    var value = MDB_val()
+    // LMDB fills a page from its neighbours as soon as three quarters of it are empty, entry by entry. A page of which a
+    // third remains is merged with the next one instead.
+    let window = 4096
+    var seen = window
+    while seen == window {
+      seen = try remove(prefix, cursor, atMost: window) { $0 % 3 != 0 }
+      _ = try remove(prefix, cursor, atMost: (seen + 2) / 3) { _ in true }
+    }
+  }
+
+  /// Removes those of the first entries with a prefix whose numbers a closure selects; returns how many it has seen.
+  @inline(__always)
+  private func remove(
+    _ prefix: UnsafeRawBufferPointer, _ cursor: OpaquePointer?, atMost limit: Int, _ isRemoved: (Int) -> Bool
+  ) throws -> Int {
+    var (key, value) = (MDB_val(prefix), MDB_val())
     var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-    while code == MDB_SUCCESS, key.bytes.starts(with: prefix) {
-      try check(mdb_cursor_del(cursor, 0), "delete records")
+    var number = 0
+    while code == MDB_SUCCESS, number < limit, ByteOrder.begins(key.bytes, with: prefix) {
+      if isRemoved(number) { try check(mdb_cursor_del(cursor, 0), "delete records") }
+      number += 1
       // After a deletion, MDB_NEXT returns the entry that took the deleted one's place.
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     if code != MDB_NOTFOUND { try check(code, "delete records") }
+    return number
   }
 
   func greatestKey(in space: KeySpace) -> ByteBuffer {

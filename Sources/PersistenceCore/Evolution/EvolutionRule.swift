@@ -59,27 +59,38 @@ public struct EvolutionRule: Sendable {
   ///   - sources: The stored names of the fields that the closure reads, now or before a rename.
   ///   - compute: Returns the properties' values; its error ends the opening, and nothing changes.
   /// - Returns: The rule.
+  @inlinable
   public static func compute<
     Model: PersistentRecord, each Value: PersistentValueConvertible & SendableMetatype
   >(
     _ properties: repeat SendableKeyPath<Model, each Value>, from sources: String...,
     with compute: @escaping @Sendable (borrowing StoredRecord) throws -> (repeat each Value)
   ) -> EvolutionRule {
-    var keyPaths: [SendablePartialKeyPath<Model>] = []
-    repeat keyPaths.append(each properties)
-    let (targets, names) = (keyPaths, sources.map { StoredName($0) })
-    let sources = sources
+    var targets: [SendablePartialKeyPath<Model>] = []
+    repeat targets.append(each properties)
+    return computing(targets, from: sources) { record, values in
+      let result = try compute(record)
+      var position = 0
+      func write(_ value: some PersistentValueConvertible) {
+        value.write(to: values, at: position)
+        position += 1
+      }
+      repeat write(each result)
+    }
+  }
+
+  /// The rule for computations whose closure writes the values of the properties, in order, to a buffer.
+  @usableFromInline
+  static func computing<Model: PersistentRecord>(
+    _ properties: [SendablePartialKeyPath<Model>], from sources: [String],
+    with compute: @escaping @Sendable (borrowing StoredRecord, RowBuffer) throws -> Void
+  ) -> EvolutionRule {
+    let names = sources.map { StoredName($0) }
     return on(Model.self) { declaration in
-      let fields = try targets.map { try Model.storedName(of: $0) }
+      let fields = try properties.map { try Model.storedName(of: $0) }
       declaration.computations.append(
         ModelDeclaration.Computation(fields: fields, sources: sources) { row, values in
-          let result = try compute(StoredRecord(names: names, row: row))
-          var position = 0
-          func write(_ value: some PersistentValueConvertible) {
-            value.write(to: values, at: position)
-            position += 1
-          }
-          repeat write(each result)
+          try compute(StoredRecord(names: names, row: row), values)
         })
     }
   }

@@ -123,7 +123,7 @@ private final class ChangedRecords {
 }
 
 /// The fields of a change that follow all stored ones, which keep their form.
-private struct AppendedFields {
+private final class AppendedFields {
   let positions: [Int]
   /// The positions of the stored fields from which they are computed.
   let sources: [Int]
