@@ -12,8 +12,9 @@ struct ContractTests {
   }
 
   @Test(
-    "each shipped wrapper passes the same checks",
-    arguments: ContextUnderTest.wrapped, ConformanceCheck.all)
+    "each shipped wrapper passes the same checks; the slow ones in make soak",
+    arguments: ContextUnderTest.wrapped,
+    Environment.isSoak ? ConformanceCheck.all : ConformanceCheck.quick)
   func wrappers(context: ContextUnderTest, check: ConformanceCheck) async throws {
     try await check.runAndPrint(on: context)
   }

@@ -69,9 +69,11 @@ struct IndexReferenceTests {
     #expect(try reader.aggregate(aggregate) == reference.aggregate(aggregate), "\(aggregate)")
   }
 
-  @Test(
-    "queries, counts, selections and aggregates agree with the reference",
-    arguments: [1, 2, 3, 4] as [UInt64])
+  /// Many in `make soak`.
+  private static let seeds: ClosedRange<UInt64> =
+    ProcessInfo.processInfo.environment["PERSISTENCE_SOAK"] == nil ? 1...2 : 1...40
+
+  @Test("queries, counts, selections and aggregates agree with the reference", arguments: seeds)
   func agree(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let place = try TemporaryStore()

@@ -3,23 +3,33 @@ import Testing
 /// Key paths, literals and overloaded operators slow compilers down and make their messages obscure.
 @Suite("Compile times and compile errors of conditions")
 struct CompileTimeTests {
-  /// The source before an expression.
-  private static let before = """
-    import Foundation
-    import PersistenceCore
+  /// A condition, and the remarks of the compiler on its lines.
+  private struct Compiled {
+    let firstLine: Int
+    let remarks: [Typechecker.Remark]
 
-    func query(_ repository: any PersistentRepository, _ date: Date) throws {
-      _ = repository.filter(
-        Film.self,
-        where:
-    """
-  private static var firstLine: Int {
-    before.split(separator: "\n", omittingEmptySubsequences: false).count + 1
+    var errors: [Typechecker.Remark] { remarks.filter { $0.text.hasPrefix("error:") } }
   }
 
-  /// The remarks on a condition; one that takes too long is an error.
-  private static func remarks(on condition: String) throws -> [Typechecker.Remark] {
-    try Typechecker.remarks(on: before + "\n" + condition + "\n)\n}\n")
+  /// Compiles conditions at once, each in a function of its own; one that takes too long is an error.
+  private static func compile(_ conditions: [String]) throws -> [Compiled] {
+    var lines = ["import Foundation", "import PersistenceCore"]
+    var places: [Range<Int>] = []
+    for (number, condition) in conditions.enumerated() {
+      lines += [
+        "func query\(number)(_ repository: any PersistentRepository, _ date: Date) throws {",
+        "  _ = repository.filter(", "    Film.self,", "    where:",
+      ]
+      let own = condition.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      places.append(lines.count + 1..<lines.count + 1 + own.count)
+      lines += own + [")", "}"]
+    }
+    let remarks = try Typechecker.remarks(on: lines.joined(separator: "\n") + "\n")
+    let others = remarks.filter { remark in !places.contains { $0.contains(remark.line) } }
+    try #require(others.isEmpty, "\(others)")
+    return places.map { place in
+      Compiled(firstLine: place.lowerBound, remarks: remarks.filter { place.contains($0.line) })
+    }
   }
 
   /// All kinds of properties.
@@ -52,12 +62,13 @@ struct CompileTimeTests {
     (1...20).map { "\\.year == \($0)" }.joined(separator: " || "),
   ]
 
-  @Test("The compiler finds the types of twenty clauses in few steps", arguments: long)
-  func twentyClauses(condition: String) throws {
-    let clauses = condition.matches(of: /&&|\|\|/).count + 1
-    #expect(clauses == 20)
-    let remarks = try Self.remarks(on: condition)
-    #expect(remarks.isEmpty, "\(remarks)")
+  @Test("The compiler finds the types of twenty clauses in few steps")
+  func twentyClauses() throws {
+    for (condition, compiled) in zip(Self.long, try Self.compile(Self.long)) {
+      let clauses = condition.matches(of: /&&|\|\|/).count + 1
+      #expect(clauses == 20)
+      #expect(compiled.remarks.isEmpty, "\(condition): \(compiled.remarks)")
+    }
   }
 
   /// Clauses with mismatched types, one on each line.
@@ -72,18 +83,17 @@ struct CompileTimeTests {
     ".hasSuffix(\\.title, [\"x\"])", ".between(\\.title, 1..<5)", ".between(\\.year, 1.5..<5)",
   ]
 
-  @Test(
-    "A mismatched type is one error on its line, alone and among twenty clauses",
-    arguments: mistakes, [1, 20])
-  func wrongType(clause: String, clauses: Int) throws {
-    try Self.expectOneError(for: clause, among: clauses, saying: "of its own type")
+  @Test("A mismatched type is one error on its line, alone and among twenty clauses", arguments: [1, 20])
+  func wrongType(clauses: Int) throws {
+    try Self.expectOneError(for: Self.mistakes, among: clauses, saying: "of its own type")
   }
 
   @Test("Ranges without their upper bound compile, for optional properties too")
   func halfOpenRanges() throws {
-    let remarks = try Self.remarks(
-      on: ".between(\\.year, 1..<5) && .between(\\.gross, 1..<5) && !.between(\\.title, \"a\"..<\"b\")")
-    #expect(remarks.isEmpty, "\(remarks)")
+    let condition =
+      ".between(\\.year, 1..<5) && .between(\\.gross, 1..<5) && !.between(\\.title, \"a\"..<\"b\")"
+    let compiled = try #require(try Self.compile([condition]).first)
+    #expect(compiled.remarks.isEmpty, "\(compiled.remarks)")
   }
 
   /// Clauses whose key path names no property, one on each line.
@@ -94,47 +104,50 @@ struct CompileTimeTests {
     ".hasPrefix(\\.titel, \"x\")", ".in(\\.jahr, [1, 2])", "!.between(\\.jahr, 1...2)",
   ]
 
-  @Test(
-    "A misspelt property is one error on its line, alone and among twenty clauses",
-    arguments: misspelt, [1, 20])
-  func misspeltProperty(clause: String, clauses: Int) throws {
-    try Self.expectOneError(for: clause, among: clauses, saying: "names no property of the model")
+  @Test("A misspelt property is one error on its line, alone and among twenty clauses", arguments: [1, 20])
+  func misspeltProperty(clauses: Int) throws {
+    try Self.expectOneError(for: Self.misspelt, among: clauses, saying: "names no property of the model")
   }
 
-  @Test(
-    "A comparison with nil of a property that is not optional says so",
-    arguments: ["\\.title == nil", "\\.year != nil"], [1, 20])
-  func neverNil(clause: String, clauses: Int) throws {
-    try Self.expectOneError(for: clause, among: clauses, saying: "is not optional, so it is never nil")
+  @Test("A comparison with nil of a property that is not optional says so", arguments: [1, 20])
+  func neverNil(clauses: Int) throws {
+    try Self.expectOneError(
+      for: ["\\.title == nil", "\\.year != nil"], among: clauses, saying: "is not optional, so it is never nil")
   }
 
   @Test("A misspelt property of a sort is one error on its line")
   func misspeltSort() throws {
-    let remarks = try Self.remarks(on: "\\.year == 1990)\n.sorted(by: \\.titel")
-    let error = try #require(remarks.first { $0.text.hasPrefix("error:") }, "\(remarks)")
-    #expect(error.line == Self.firstLine + 1, "\(remarks)")
-    #expect(error.text.contains("names no property of the model"), "\(remarks)")
-  }
-
-  private static func expectOneError(for clause: String, among clauses: Int, saying reason: String) throws {
-    var lines = Array(Self.clauses.prefix(clauses))
-    let place = clauses / 2
-    lines[place] = clause
-    let remarks = try remarks(on: lines.joined(separator: "\n && "))
-    let errors = remarks.filter { $0.text.hasPrefix("error:") }
-    #expect(errors.count == 1, "\(remarks)")
-    let error = try #require(errors.first)
-    #expect(error.line == firstLine + place, "\(remarks)")
-    #expect(error.text.contains(reason), "\(remarks)")
+    try Self.expectError(
+      of: "\\.year == 1990)\n.sorted(by: \\.titel", in: 1, "names no property of the model")
   }
 
   @Test("An error about a non-condition names the actual and the expected type")
   func noCondition() throws {
-    let remarks = try Self.remarks(on: "\\.year == 1990\n && \"x\"")
-    let errors = remarks.filter { $0.text.hasPrefix("error:") }
-    #expect(errors.count == 1, "\(remarks)")
-    let error = try #require(errors.first)
-    #expect(error.line == Self.firstLine + 1, "\(remarks)")
-    #expect(error.text.contains("String") && error.text.contains("PersistentPredicate<Film>"), "\(remarks)")
+    try Self.expectError(
+      of: "\\.year == 1990\n && \"x\"", in: 1, "String", "PersistentPredicate<Film>")
+  }
+
+  /// Expects the first error of a condition in one of its lines.
+  private static func expectError(of condition: String, in line: Int, _ words: String...) throws {
+    let compiled = try #require(try compile([condition]).first)
+    let error = try #require(compiled.errors.first)
+    #expect(compiled.errors.count == 1 && error.line == compiled.firstLine + line, "\(compiled.remarks)")
+    #expect(words.allSatisfy(error.text.contains), "\(compiled.remarks)")
+  }
+
+  /// Expects that each clause, alone or among valid ones, is the only error of its condition.
+  private static func expectOneError(for wrong: [String], among clauses: Int, saying reason: String) throws {
+    let place = clauses / 2
+    let conditions = wrong.map { clause in
+      var lines = Array(Self.clauses.prefix(clauses))
+      lines[place] = clause
+      return lines.joined(separator: "\n && ")
+    }
+    for (clause, compiled) in zip(wrong, try compile(conditions)) {
+      #expect(compiled.errors.count == 1, "\(clause): \(compiled.remarks)")
+      let error = try #require(compiled.errors.first, "\(clause)")
+      #expect(error.line == compiled.firstLine + place, "\(clause): \(compiled.remarks)")
+      #expect(error.text.contains(reason), "\(clause): \(compiled.remarks)")
+    }
   }
 }
