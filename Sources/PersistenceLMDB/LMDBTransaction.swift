@@ -192,24 +192,25 @@ extension LMDBTransaction {
     try check(mdb_cursor_open(try current(), handle.database(space), &cursor), "delete records")
     defer { mdb_cursor_close(cursor) }
     // LMDB fills a page from its neighbours as soon as three quarters of it are empty, entry by entry. A page of which a
-    // third remains is merged with the next one instead.
-    let window = 4096
-    var seen = window
-    while seen == window {
-      seen = try remove(prefix, cursor, atMost: window) { $0 % 3 != 0 }
+    // third remains is merged with the next one instead. So two of three entries are removed first, of a few pages at a
+    // time: their copies need free space.
+    while case let seen = try remove(prefix, cursor, { $0 % 3 != 0 }), seen > 0 {
       _ = try remove(prefix, cursor, atMost: (seen + 2) / 3) { _ in true }
     }
   }
 
-  /// Removes those of the first entries with a prefix whose numbers a closure selects; returns how many it has seen.
+  /// Removes those of the first entries with a prefix, about sixteen pages of them, whose numbers a closure selects;
+  /// returns how many it has seen.
   @inline(__always)
   private func remove(
-    _ prefix: UnsafeRawBufferPointer, _ cursor: OpaquePointer?, atMost limit: Int, _ isRemoved: (Int) -> Bool
+    _ prefix: UnsafeRawBufferPointer, _ cursor: OpaquePointer?, atMost limit: Int = 256,
+    _ isRemoved: (Int) -> Bool
   ) throws -> Int {
     var (key, value) = (MDB_val(prefix), MDB_val())
     var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-    var number = 0
-    while code == MDB_SUCCESS, number < limit, ByteOrder.begins(key.bytes, with: prefix) {
+    var (number, size) = (0, 0)
+    while code == MDB_SUCCESS, number < limit, size < 64 << 10, ByteOrder.begins(key.bytes, with: prefix) {
+      size += key.mv_size + value.mv_size
       if isRemoved(number) { try check(mdb_cursor_del(cursor, 0), "delete records") }
       number += 1
       // After a deletion, MDB_NEXT returns the entry that took the deleted one's place.

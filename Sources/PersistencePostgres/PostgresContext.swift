@@ -79,10 +79,6 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
     primary.pool.giveBack(opening.connection)
-    // The catalog of the opening shows whether a copy is unfinished, which the first access would have to ask for.
-    if let known = store.catalog, known.layouts[StoredName(ReservedModel.fillLedger)] == nil {
-      _ = monitor.checkComplete { true }
-    }
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
   }
 
