@@ -112,7 +112,8 @@ struct CompileTimeTests {
   @Test("A comparison with nil of a property that is not optional says so", arguments: [1, 20])
   func neverNil(clauses: Int) throws {
     try Self.expectOneError(
-      for: ["\\.title == nil", "\\.year != nil"], among: clauses, saying: "is not optional, so it is never nil")
+      for: ["\\.title == nil", "\\.year != nil"], among: clauses,
+      saying: "is not optional, so it is never nil")
   }
 
   @Test("A misspelt property of a sort is one error on its line")

@@ -35,13 +35,7 @@ enum FuzzValue {
 
   /// Returns whether the rows of two lists are identical to the bit.
   static func isSame(_ left: [[PersistentValue]], _ right: [[PersistentValue]]) -> Bool {
-    guard left.count == right.count else { return false }
-    var place = 0
-    while place < left.count {
-      if !isSame(left[place], right[place]) { return false }
-      place += 1
-    }
-    return true
+    left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
   }
 
   /// Returns a negative number, zero or a positive number if the left sorts before, with or after the right.
