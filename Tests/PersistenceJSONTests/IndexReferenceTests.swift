@@ -71,7 +71,7 @@ struct IndexReferenceTests {
 
   /// Many in `make soak`.
   private static let seeds: ClosedRange<UInt64> =
-    ProcessInfo.processInfo.environment["PERSISTENCE_SOAK"] == nil ? 1...2 : 1...40
+    ProcessInfo.processInfo.environment["PERSISTENCE_SOAK"] == nil ? 1...4 : 1...40
 
   @Test("queries, counts, selections and aggregates agree with the reference", arguments: seeds)
   func agree(seed: UInt64) throws {
