@@ -101,7 +101,7 @@ let package = Package(
         "PersistenceMacroExpansion", .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
       ], swiftSettings: settings),
-    // Apart from the macros, for tests to link: a package whose tests link a macro is built twice.
+    // Apart from the macros, for the tests' own program to link.
     .target(name: "PersistenceMacroExpansion", dependencies: syntax, swiftSettings: settings),
     .target(
       name: "PersistenceCore",
@@ -277,8 +277,19 @@ let package = Package(
       name: "PersistenceDriverTests",
       dependencies: ["PersistenceDriver", "PersistenceDriverSupport", logging],
       swiftSettings: settings),
+    // Tests of expansions ask a program that is built as the plug-in is: if they linked swift-syntax, it would be
+    // built twice.
+    .target(name: "ExpansionMessages", path: "Tests/ExpansionMessages", swiftSettings: settings),
+    .macro(
+      name: "ExpansionProbe",
+      dependencies: ["ExpansionMessages", "PersistenceMacroExpansion"] + macroTesting,
+      path: "Tests/ExpansionProbe", swiftSettings: settings),
+    .target(
+      name: "ExpansionTesting",
+      dependencies: ["ExpansionMessages", "ExpansionProbe", "PersistenceDriverSupport"],
+      path: "Tests/ExpansionTesting", swiftSettings: settings),
     .testTarget(
-      name: "PersistenceMacroExpansionTests", dependencies: ["PersistenceMacroExpansion"] + macroTesting,
+      name: "PersistenceMacroExpansionTests", dependencies: ["ExpansionMessages", "ExpansionTesting"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceTests",

@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 /// The package's macros, as the compiler loads them.
 ///
 /// The compiler requests each macro by this module's name and a type's name. The expansions are in a library,
-/// which tests link instead. A package whose tests link a macro builds it twice, once as a build tool.
+/// which the program `ExpansionProbe` expands sources with for tests.
 @main
 struct PersistenceMacrosPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [

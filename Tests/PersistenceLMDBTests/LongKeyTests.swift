@@ -110,9 +110,12 @@ struct LongKeyTests {
     let scratch = try Scratch()
     var schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
     var context = try scratch.open()
-    let notes = Self.lengths.flatMap { length in
+    let ids = Self.lengths.flatMap { length -> [String] in
       length == 0 ? [""] : ["a", "b", "\0"].map { String(repeating: "k", count: length - 1) + $0 }
-    }.map { (id: $0, text: String(repeating: "t", count: $0.utf8.count) + "of \($0)") }
+    }
+    let notes = ids.map { id -> (id: String, text: String) in
+      (id, String(repeating: "t", count: id.utf8.count) + "of \(id)")
+    }
     try context.save(notes.map { ($0.id, $0.text) }, schema)
     for version in 1...3 {
       let target = try ModelSchema(

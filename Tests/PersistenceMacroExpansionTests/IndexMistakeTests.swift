@@ -1,4 +1,4 @@
-import SwiftDiagnostics
+import ExpansionMessages
 import Testing
 
 @Suite("Issue 2: invalid indexes are diagnosed at the declaration")

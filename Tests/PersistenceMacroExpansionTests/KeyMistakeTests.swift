@@ -1,4 +1,4 @@
-import SwiftDiagnostics
+import ExpansionMessages
 import Testing
 
 @Suite("O1 invalid primary keys are diagnosed at the declaration")

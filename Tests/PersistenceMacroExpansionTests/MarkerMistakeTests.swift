@@ -1,4 +1,4 @@
-import SwiftDiagnostics
+import ExpansionMessages
 import Testing
 
 @Suite("Issue 2: invalid markers are diagnosed in place")

@@ -53,10 +53,9 @@ struct ClusteredTableTests {
     }
 
     func row(_ number: Int, score: Double? = nil) -> [PersistentValue] {
-      key(number) + [
-        .integer(Int64(number)), number % 9 == 0 ? .null : .integer(Int64(number % 10)),
-        .double(score ?? Double(number * 37 % 101)), .date(Double(number) / 3),
-      ]
+      let group = number % 9 == 0 ? PersistentValue.null : .integer(Int64(number % 10))
+      let score = score ?? Double(number * 37 % 101)
+      return key(number) + [.integer(Int64(number)), group, .double(score), .date(Double(number) / 3)]
     }
   }
 

@@ -50,7 +50,7 @@ struct TokenProviderTests {
       for try await film in group { #expect(film == Film(1, "kept")) }
     }
     #expect(calls.all == [nil, "old"])
-    #expect(server.requests.map(\.token).filter { $0 == "old" }.count == 8)
+    #expect(server.requests.count { $0.token == "old" } == 8)
     #expect(server.requests.count == 16)
   }
 

@@ -107,7 +107,7 @@ struct OutboxTests {
       bed.clock.advance(by: .seconds(8))
     }
     await bed.remote.calls { $0.count { $0.outcome == .answered } == 2 }
-    #expect(bed.remote.calls.map(\.outcome).filter { $0 == .answered }.count == 2)
+    #expect(bed.remote.calls.count { $0.outcome == .answered } == 2)
     try await bed.outbox.send()
     #expect(try await bed.remote.execute(everyNote) == [Note(1), Note(2)])
     #expect(try await bed.outbox.setAside().isEmpty)
