@@ -555,7 +555,7 @@ if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   let rooms: Set<String> = [
     "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceCore",
     "PersistenceKeyValue", "PersistenceLMDB", "PersistenceSQL", "PersistenceSQLite", "PersistenceJSON",
-    "PersistencePostgres", "OrderedFile",
+    "OrderedFile",
   ]
   for target in package.targets where rooms.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]

@@ -11,7 +11,7 @@ enum PostgresNaming {
   /// An unused name, which is added to the taken ones: the wanted one if the server accepts it and it is unused, otherwise
   /// one made of its ASCII letters and digits.
   static func free(_ wanted: String, fallback: String, taken: inout Set<String>) -> String {
-    let base = isPlain(wanted) ? wanted : replacement(for: wanted, fallback)
+    let base = base(of: wanted, fallback: fallback)
     var name = base
     var number = 2
     // By bytes: the server's names are equal only then, but Swift's are if they are canonically equivalent.
@@ -20,6 +20,11 @@ enum PostgresNaming {
       number += 1
     }
     return name
+  }
+
+  /// The name that is made of a wanted one if nothing else has it; otherwise a number follows, as in `base_2`.
+  static func base(of wanted: String, fallback: String) -> String {
+    isPlain(wanted) ? wanted : replacement(for: wanted, fallback)
   }
 
   /// A name as an element of a set that compares bytes.

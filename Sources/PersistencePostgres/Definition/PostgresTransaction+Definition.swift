@@ -49,7 +49,7 @@ extension PostgresTransaction {
 
   /// Creates the table of a model, without its indexes.
   func createTable(of schema: ModelSchema) throws -> PostgresLayout {
-    var taken = try takenNames()
+    var taken = try takenNames(like: [PostgresNaming.base(of: schema.name, fallback: "model")])
     let table = PostgresNaming.free(schema.name, fallback: "model", taken: &taken)
     var takenColumns = PostgresNaming.systemColumns
     let columns = schema.fields.map { PostgresNaming.free($0.name, fallback: "field", taken: &takenColumns) }
@@ -84,18 +84,31 @@ extension PostgresTransaction {
     return try session.run(command, action)
   }
 
-  /// The names of the schema's tables, indexes, views and types, which share one space.
+  /// Those names of the schema's tables, indexes, views and types, which share one space, that are a base or one followed
+  /// by a number.
   ///
-  /// A name that waits to be removed is taken, although somebody may have removed its table by hand.
-  func takenNames() throws -> Set<String> {
-    var schema = PostgresParameters()
-    schema.add(text: store.dialect.identifier(store.configuration.schema))
+  /// A name that waits to be removed is taken, although somebody may have removed its table by hand. A server may have
+  /// many thousands of tables, so each base is a range of the indexes of their names, which are ordered by their bytes.
+  func takenNames(like bases: [String]) throws -> Set<String> {
+    var parameters = PostgresParameters()
+    parameters.add(text: store.dialect.identifier(store.configuration.schema))
+    var sources: [String] = []
+    for base in bases {
+      let first = parameters.count + 1
+      parameters.add(text: base)
+      // The colon follows the digits.
+      parameters.add(text: "\(base)_:")
+      func names(_ name: String, _ table: String, _ condition: String = "") -> String {
+        "SELECT \(name)::text FROM \(table) WHERE \(name) >= $\(first)::name AND \(name) <= $\(first + 1)::name\(condition)"
+      }
+      sources += [
+        names("relname", "pg_catalog.pg_class", " AND relnamespace = (SELECT $1::regnamespace)"),
+        names("typname", "pg_catalog.pg_type", " AND typnamespace = (SELECT $1::regnamespace)"),
+      ]
+    }
+    sources.append("SELECT name FROM \(store.own("dropped"))")
     let result = try session.run(
-      PostgresCommand(
-        "SELECT relname::text FROM pg_catalog.pg_class WHERE relnamespace = $1::regnamespace UNION ALL "
-          + "SELECT typname::text FROM pg_catalog.pg_type WHERE typnamespace = $1::regnamespace UNION ALL "
-          + "SELECT name FROM \(store.own("dropped"))", schema),
-      "read the names of tables")
+      PostgresCommand(sources.joined(separator: " UNION ALL "), parameters), "read the names of tables")
     return Set((0..<result.count).compactMap { result.text($0, 0) }.map(PostgresNaming.key))
   }
 

@@ -8,7 +8,7 @@ extension PostgresTransaction {
   func build(_ numbers: [Int], of layout: inout PostgresLayout) throws {
     guard !numbers.isEmpty else { return }
     try closeCursors()
-    var taken = try takenNames()
+    var taken = try takenNames(forIndexes: numbers, of: layout)
     for number in numbers {
       try StoreProgress.report(0)
       try build(number, of: &layout, &taken, isWide: false)
@@ -19,11 +19,7 @@ extension PostgresTransaction {
     _ number: Int, of layout: inout PostgresLayout, _ taken: inout Set<String>, isWide: Bool
   ) throws {
     let schema = layout.schema
-    let columns = schema.indexes[number].fields.compactMap {
-      schema.position(of: $0).map { layout.columns[$0] }
-    }
-    let name = PostgresNaming.free(
-      ([layout.table] + columns).joined(separator: "_") + "_index", fallback: "index", taken: &taken)
+    let name = PostgresNaming.free(wantedName(number, of: layout), fallback: "index", taken: &taken)
     let sql = PostgresDefinition(layout, store.dialect).index(number, name: name, isWide: isWide)
     session.hasWritten = true
     do {
@@ -36,11 +32,23 @@ extension PostgresTransaction {
     }
   }
 
+  private func takenNames(forIndexes numbers: [Int], of layout: PostgresLayout) throws -> Set<String> {
+    try takenNames(
+      like: numbers.map { PostgresNaming.base(of: wantedName($0, of: layout), fallback: "index") })
+  }
+
+  private func wantedName(_ number: Int, of layout: PostgresLayout) -> String {
+    let columns = layout.schema.indexes[number].fields.compactMap {
+      layout.schema.position(of: $0).map { layout.columns[$0] }
+    }
+    return ([layout.table] + columns).joined(separator: "_") + "_index"
+  }
+
   /// Replaces indexes by wide ones, in which values of any length have room.
   func widen(_ numbers: [Int], of layout: PostgresLayout) throws {
     try changingTables {
       try closeCursors()
-      var (changed, taken) = (layout, try takenNames())
+      var (changed, taken) = (layout, try takenNames(forIndexes: numbers, of: layout))
       for number in numbers {
         if let old = layout.indexes[number].name { try removeIndex(old) }
         try build(number, of: &changed, &taken, isWide: true)
