@@ -11,7 +11,7 @@ enum CheckSource {
   /// The statement that begins in a line of a file, on one line; nil if the file cannot be read.
   static func statement(_ file: String, _ line: Int) -> String? {
     let parts = file.split(separator: "/").map(String.init)
-    guard parts.count == 2, parts[0] == "PersistenceConformance", let url = url(of: parts[1]),
+    guard parts.count == 2, parts[0] == "PersistenceConformance", let url = files[parts[1]],
       let text = try? String(contentsOf: url, encoding: .utf8)
     else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -50,11 +50,14 @@ enum CheckSource {
     return trimmed.isEmpty ? nil : trimmed
   }
 
-  private static func url(of file: String) -> URL? {
-    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return nil }
-    for case let path as String in walk where path.hasSuffix("/" + file) {
-      return folder.appendingPathComponent(path)
+  /// The files of the module by their names.
+  private static let files: [String: URL] = {
+    var files: [String: URL] = [:]
+    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return files }
+    for case let path as String in walk where path.hasSuffix(".swift") {
+      let file = folder.appendingPathComponent(path)
+      files[file.lastPathComponent] = file
     }
-    return nil
-  }
+    return files
+  }()
 }

@@ -32,10 +32,18 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   }
 
   init(node: PredicateNode, failure: PersistenceError?, relating related: [any PersistentRecord.Type] = []) {
+    self.init(node: node, failure: failure, relating: related, hasRelations: node.hasRelations)
+  }
+
+  /// Nothing walks the condition here: a long one that is combined of clauses would be walked for each of them.
+  private init(
+    node: PredicateNode, failure: PersistenceError?, relating related: [any PersistentRecord.Type],
+    hasRelations: Bool
+  ) {
     self.node = node
     self.failure = failure
     self.related = related
-    hasRelations = node.hasRelations
+    self.hasRelations = hasRelations
   }
 
   /// The condition; throws if a value could not be encoded.
@@ -85,20 +93,21 @@ extension PersistentPredicate {
     if right == .all { return left }
     return PersistentPredicate(
       node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure,
-      relating: left.related + right.related)
+      relating: left.related + right.related, hasRelations: left.hasRelations || right.hasRelations)
   }
 
   /// At least one of the conditions is true.
   public static func || (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
     PersistentPredicate(
       node: .disjunction(left.node, right.node), failure: left.failure ?? right.failure,
-      relating: left.related + right.related)
+      relating: left.related + right.related, hasRelations: left.hasRelations || right.hasRelations)
   }
 
   /// The condition is false.
   public static prefix func ! (predicate: PersistentPredicate) -> PersistentPredicate {
     PersistentPredicate(
-      node: .not(predicate.node), failure: predicate.failure, relating: predicate.related)
+      node: .not(predicate.node), failure: predicate.failure, relating: predicate.related,
+      hasRelations: predicate.hasRelations)
   }
 
   /// Matches every model.
