@@ -51,6 +51,15 @@ let package = Package(
       ] + persistence(["Core", "SQLite"]),
       swiftSettings: settings),
 
+    // Rows of thirty fields and 4 KiB of text, beside C and GRDB.
+    .executableTarget(
+      name: "WideRows",
+      dependencies: [
+        "Comparing", "CRawSQLite", "SeededRandom", "SilentLogging",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ] + persistence(["Core", "SQLite", "LMDB"]),
+      swiftSettings: settings),
+
     // Stores in PostgreSQL beside libpq, on a private server.
     .executableTarget(
       name: "PostgresOverhead",
