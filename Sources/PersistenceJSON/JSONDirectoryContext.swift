@@ -61,8 +61,10 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     commits = JSONDirectoryCommits.of(store)
     let monitor = ContextMonitor(configuration.monitoring, location: path)
     self.monitor = monitor
-    try recoverAtOnce(store, isOpening: true)
-    try requireFinished(store)
+    try takingTurns(store) {
+      try recoverAtOnce(store, isOpening: true)
+      try requireFinished(store)
+    }
     try mappingErrors(location: path) { try store.requireCatalog() }
     if let isWanted = configuration.checksums, !configuration.isReadOnly {
       let isKept = try mappingErrors(location: path) { try ChecksumLedger.isKept(in: CommittedFiles(store)) }
@@ -169,6 +171,21 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     // A commit that failed for lack of space has left nothing.
     try store.makingRoom { try journal.commit(entries, leaving: leftFolders) }
     for folder in leftFolders { store.forget(folder) }
+  }
+
+  /// Runs the beginning of an opening while no other process is at it.
+  ///
+  /// After a loss of power, the version numbers and the history may be older than the files. Until the first opening has
+  /// finished the interrupted commit, another one could not tell which of the files belong to it.
+  private func takingTurns(_ store: StoreFolder, _ body: () throws -> Void) throws {
+    let file = try mappingErrors(location: location) {
+      try store.control.open(WriterLock.name, lock == nil ? O_RDONLY : O_RDWR)
+    }
+    guard let file else { return try body() }
+    try mappingErrors(location: location) {
+      try WriterLock(file).withOpening(
+        mayRecover: lock != nil, timeout: configuration.busyTimeout, location: location, body)
+    }
   }
 
   /// Recovers from a killed writer.

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import Testing
 
 @testable import PersistenceJSON
@@ -111,6 +112,50 @@ struct JournalRecoveryTests {
     }
   }
 
+  @Test("W5 after a loss of power, an opening waits for another one that finishes the interrupted commit")
+  func openingsTakeTurns() async throws {
+    let steps = try Self.steps(.full)
+    for last in ["apply 1", "publish"] {
+      let place = try TemporaryStore()
+      try Self.prepare(place)
+      // The version numbers are not synchronized, and so older than the files that are in place.
+      let numbers = try place.text(".persistence/sequence")
+      let stopper = StepStopper(at: try #require(steps.firstIndex(of: last)))
+      #expect(throws: StoppedForTest.self) { try Self.work(place.open(.full) { try stopper.reach($0) }) }
+      try place.write(numbers, to: ".persistence/sequence")
+
+      let (begins, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let opened = OpenedFlag()
+      async let first = BlockingThread.run {
+        try place.open(.full) { step in
+          guard step == "begin" else { return }
+          // One for each of the others.
+          begins.signal()
+          begins.signal()
+          mayGoOn.wait()
+        }
+      }
+      async let second = BlockingThread.run {
+        begins.wait()
+        let context = try place.open(.full)
+        opened.isSet.withLock { $0 = true }
+        return context
+      }
+      async let reader = BlockingThread.run {
+        begins.wait()
+        let context = try place.openForReading()
+        opened.isSet.withLock { $0 = true }
+        return context
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      let wasEarly = opened.isSet.withLock(\.self)
+      mayGoOn.signal()
+      #expect(!wasEarly, "an opening did not wait (\(last))")
+      for context in try await [first, second, reader] { #expect(try Self.holdsAll(context), "\(last)") }
+      try Self.requireClean(place)
+    }
+  }
+
   @Test("W5 the same context continues after a transaction that stopped")
   func goesOn() throws {
     for number in try Self.steps(.off).indices {
@@ -214,6 +259,11 @@ struct JournalRecoveryTests {
     try place.write(entry, to: ".persistence/journal/\(journal)")
     #expect(try Self.holdsAll(place.open()))
   }
+}
+
+/// Whether an opening has returned.
+private final class OpenedFlag: Sendable {
+  let isSet = Lock(false)
 }
 
 /// Remembers the steps that were taken.

@@ -2,8 +2,12 @@ import Foundation
 import PersistenceDriver
 
 /// The lock that allows one writer in all processes; the kernel releases it when the process dies.
+///
+/// A second byte of its file lets the openings of a store take turns.
 final class WriterLock: Sendable {
   static let name = "lock"
+  private static let writer: UInt64 = 0
+  private static let opening: UInt64 = 1
   private let file: File
 
   init(_ file: File) { self.file = file }
@@ -12,22 +16,39 @@ final class WriterLock: Sendable {
   ///
   /// - Throws: ``PersistenceError`` with code `busy` after the timeout, and the errors of the closure.
   func withLock<Result>(timeout: Duration, location: String, _ body: () throws -> Result) throws -> Result {
-    let deadline = ContinuousClock.now + timeout
-    var pause: UInt32 = 200
-    while try !file.lock(.exclusive, byte: 0) {
-      guard ContinuousClock.now < deadline else { throw PersistenceError.busy(location, waited: timeout) }
-      usleep(pause)
-      pause = min(pause * 2, 10_000)
-    }
-    defer { _ = try? file.lock(.none, byte: 0) }
+    try wait(for: .exclusive, byte: Self.writer, timeout, location)
+    defer { _ = try? file.lock(.none, byte: Self.writer) }
     return try body()
   }
 
   /// Runs a closure while holding the lock, unless another writer holds it; returns whether it ran.
   func withLockAtOnce(_ body: () throws -> Void) throws -> Bool {
-    guard try file.lock(.exclusive, byte: 0) else { return false }
-    defer { _ = try? file.lock(.none, byte: 0) }
+    guard try file.lock(.exclusive, byte: Self.writer) else { return false }
+    defer { _ = try? file.lock(.none, byte: Self.writer) }
     try body()
     return true
+  }
+
+  /// Runs a closure while no other opening finishes an interrupted commit.
+  ///
+  /// - Throws: ``PersistenceError`` with code `busy` after the timeout, and the errors of the closure.
+  func withOpening(
+    mayRecover: Bool, timeout: Duration, location: String, _ body: () throws -> Void
+  ) throws {
+    try wait(for: mayRecover ? .exclusive : .shared, byte: Self.opening, timeout, location)
+    defer { _ = try? file.lock(.none, byte: Self.opening) }
+    try body()
+  }
+
+  private func wait(
+    for kind: File.LockKind, byte: UInt64, _ timeout: Duration, _ location: String
+  ) throws {
+    let deadline = ContinuousClock.now + timeout
+    var pause: UInt32 = 200
+    while try !file.lock(kind, byte: byte) {
+      guard ContinuousClock.now < deadline else { throw PersistenceError.busy(location, waited: timeout) }
+      usleep(pause)
+      pause = min(pause * 2, 10_000)
+    }
   }
 }
