@@ -48,7 +48,7 @@ struct DocumentationTests {
         check.requirements.filter { !$0.isMet(by: capabilities) }.prefix(1).map(\.capability)
       })
     let line = try text("README.md").split(separator: "\n").first {
-      $0.hasPrefix("| excused from rules by |")
+      $0.hasPrefix("| capabilities that excuse it from rules |")
     }
     let cells = try #require(line).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     try #require(cells.count == 6)
