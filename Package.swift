@@ -21,7 +21,7 @@ let arguments = Target.Dependency.product(
 let syntax = ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftSyntaxBuilder"]
   .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let macroTesting = [
-  "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport", "SwiftParser",
+  "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport", "SwiftParser",
 ]
 .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceLMDB", "PersistenceJSON"]
@@ -97,12 +97,8 @@ let package = Package(
       name: "Persistence", dependencies: ["PersistenceCore", "PersistenceMacros"], swiftSettings: settings),
     .macro(
       name: "PersistenceMacros",
-      dependencies: [
-        "PersistenceMacroExpansion", .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
-      ], swiftSettings: settings),
-    // Apart from the macros, for the tests' own program to link.
-    .target(name: "PersistenceMacroExpansion", dependencies: syntax, swiftSettings: settings),
+      dependencies: syntax + [.product(name: "SwiftCompilerPlugin", package: "swift-syntax")],
+      swiftSettings: settings),
     .target(
       name: "PersistenceCore",
       dependencies: ["PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver"],
@@ -277,12 +273,12 @@ let package = Package(
       name: "PersistenceDriverTests",
       dependencies: ["PersistenceDriver", "PersistenceDriverSupport", logging],
       swiftSettings: settings),
-    // Tests of expansions ask a program that is built as the plug-in is: if they linked swift-syntax, it would be
-    // built twice.
+    // Tests of expansions ask a program that is built as the plug-in is, of the same sources behind a link: if a test
+    // or a library had swift-syntax, it would be built twice.
     .target(name: "ExpansionMessages", path: "Tests/ExpansionMessages", swiftSettings: settings),
     .macro(
       name: "ExpansionProbe",
-      dependencies: ["ExpansionMessages", "PersistenceMacroExpansion"] + macroTesting,
+      dependencies: ["ExpansionMessages"] + syntax + macroTesting,
       path: "Tests/ExpansionProbe", swiftSettings: settings),
     .target(
       name: "ExpansionTesting",

@@ -1,11 +1,10 @@
-import PersistenceMacroExpansion
 import SwiftCompilerPlugin
 import SwiftSyntaxMacros
 
 /// The package's macros, as the compiler loads them.
 ///
-/// The compiler requests each macro by this module's name and a type's name. The expansions are in a library,
-/// which the program `ExpansionProbe` expands sources with for tests.
+/// The compiler requests each macro by this module's name and a type's name. The program
+/// `ExpansionProbe` of the tests is built of the same expansions.
 @main
 struct PersistenceMacrosPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [
@@ -13,12 +12,3 @@ struct PersistenceMacrosPlugin: CompilerPlugin {
     FieldMacro.self, OnDeleteMacro.self, IndexMacro.self,
   ]
 }
-
-enum PersistentMacro: PersistentExpansion {}
-enum IDMacro: MarkerExpansion {}
-enum IndexedMacro: MarkerExpansion {}
-enum UniqueMacro: MarkerExpansion {}
-enum TransientMacro: MarkerExpansion {}
-enum FieldMacro: MarkerExpansion {}
-enum OnDeleteMacro: MarkerExpansion {}
-enum IndexMacro: IndexExpansion {}

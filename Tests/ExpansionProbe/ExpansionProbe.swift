@@ -1,6 +1,5 @@
 import ExpansionMessages
 import Foundation
-import PersistenceMacroExpansion
 import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
@@ -12,7 +11,7 @@ import SwiftSyntaxMacrosGenericTestSupport
 ///
 /// Tests that link the expansions would have swift-syntax built a second time, which takes a twelfth of the package's
 /// build: once as a part of the compiler's plug-in, and once for the tests. SwiftPM builds this program as it builds the
-/// plug-in, from the same modules.
+/// plug-in, of the same sources: the folder `Expansions` is a link to those of the plug-in.
 @main
 enum ExpansionProbe {
   static func main() throws {
@@ -74,12 +73,3 @@ enum ExpansionProbe {
     "Index": MacroSpec(type: IndexMacro.self),
   ]
 }
-
-private enum PersistentMacro: PersistentExpansion {}
-private enum IDMacro: MarkerExpansion {}
-private enum IndexedMacro: MarkerExpansion {}
-private enum UniqueMacro: MarkerExpansion {}
-private enum TransientMacro: MarkerExpansion {}
-private enum FieldMacro: MarkerExpansion {}
-private enum OnDeleteMacro: MarkerExpansion {}
-private enum IndexMacro: IndexExpansion {}

@@ -1,12 +1,10 @@
-public import SwiftSyntax
-public import SwiftSyntaxMacros
+import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// `#Index`: declares an index over several properties, for `@Persistent` to read.
-public protocol IndexExpansion: DeclarationMacro {}
-
-extension IndexExpansion {
+enum IndexMacro: DeclarationMacro {
   /// Generates nothing, and diagnoses a declaration that no `@Persistent` reads.
-  public static func expansion(
+  static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     if !context.isInModel {

@@ -1,14 +1,21 @@
-public import SwiftSyntax
-public import SwiftSyntaxMacros
+import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// A marker, such as `@ID`: marks a property for `@Persistent` to read.
-public protocol MarkerExpansion: PeerMacro {}
+protocol MarkerMacro: PeerMacro {}
 
-extension MarkerExpansion {
+enum IDMacro: MarkerMacro {}
+enum IndexedMacro: MarkerMacro {}
+enum UniqueMacro: MarkerMacro {}
+enum TransientMacro: MarkerMacro {}
+enum FieldMacro: MarkerMacro {}
+enum OnDeleteMacro: MarkerMacro {}
+
+extension MarkerMacro {
   /// Generates nothing, and diagnoses a marker outside a model or on a declaration that is not a property.
   ///
   /// `@Persistent` makes all other checks of markers, because it sees the whole declaration.
-  public static func expansion(
+  static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

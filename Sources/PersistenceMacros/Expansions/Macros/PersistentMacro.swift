@@ -1,14 +1,12 @@
-public import SwiftSyntax
-public import SwiftSyntaxMacros
+import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// `@Persistent`: generates the extension that makes a struct a `PersistentRecord`.
 ///
 /// It reads the declaration and reports mistakes. It generates code only if the declaration is valid.
-public protocol PersistentExpansion: ExtensionMacro {}
-
-extension PersistentExpansion {
+enum PersistentMacro: ExtensionMacro {
   /// Generates the extension.
-  public static func expansion(
+  static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
