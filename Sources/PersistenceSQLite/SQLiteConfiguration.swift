@@ -15,7 +15,8 @@ public struct SQLiteConfiguration: Sendable {
   public enum Synchronous: String, Sendable, Hashable, CaseIterable {
     /// Never: a power loss may damage the store.
     case off
-    /// At checkpoints: a power loss may lose the last transactions, but does not damage the store.
+    /// At checkpoints: a power loss may lose the last transactions, but does not damage the store. With the journal
+    /// ``Journal/delete``, SQLite says this of current file systems only.
     case normal
     /// At every commit: a committed transaction survives a power loss (contract W5).
     case full
