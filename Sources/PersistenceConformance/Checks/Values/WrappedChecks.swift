@@ -8,7 +8,7 @@ enum WrappedChecks {
         + " by their raw values", [.v1, .v2, .v4a]
     ) { context in for type in SampledTypes.wrapped { try wrapped(context, type) } },
     ConformanceCheck(
-      "a stored raw value without an enum case is reported as damage, naming model and key", [.v1, .r4],
+      "a stored raw value without an enum case throws unknownCase, naming model and key", [.v1, .r4],
       unknownCase),
     ConformanceCheck(
       "a number out of a field's range is rejected on write, or named on read", [.v1], tooWide),
