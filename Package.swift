@@ -285,7 +285,7 @@ let package = Package(
       dependencies: ["ExpansionMessages", "ExpansionProbe", "PersistenceDriverSupport"],
       path: "Tests/ExpansionTesting", swiftSettings: settings),
     .testTarget(
-      name: "PersistenceMacroExpansionTests", dependencies: ["ExpansionMessages", "ExpansionTesting"],
+      name: "PersistenceMacrosTests", dependencies: ["ExpansionMessages", "ExpansionTesting"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceTests",
