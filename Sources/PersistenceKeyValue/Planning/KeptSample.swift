@@ -8,7 +8,7 @@ import Synchronization
 /// has the estimate that a new sample gives it, and its entries are counted as before. Only the content ages. A sample
 /// is read again at the latest after writes of a tenth of the records. They move a share by a tenth at most, while the
 /// standard error of 64 records is up to a sixteenth.
-struct KeptSample: ~Copyable, Sendable {
+final class KeptSample: Sendable {
   private struct State {
     var records: SampledRecords
     /// The number of records in the store.
