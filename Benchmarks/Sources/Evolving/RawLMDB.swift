@@ -1,9 +1,11 @@
 import CRawLMDB
+import Comparing
 import Foundation
 
 /// The movies in LMDB's C API: the length at the start of each value, the other fields behind it.
 final class RawLMDB {
-  private let environment: OpaquePointer
+  private let path: String
+  private var environment: OpaquePointer?
   private var database: MDB_dbi = 0
   private static let lengthCount = 4
   /// How many bytes one transaction of ``computeInLittleMemory()`` writes, as in the library.
@@ -12,15 +14,11 @@ final class RawLMDB {
   private var copies = 0
 
   init(_ path: String, rows: Int) throws {
-    var made: OpaquePointer?
-    try Self.check(mdb_env_create(&made))
-    guard let made else { throw Failure("LMDB created no environment") }
-    environment = made
+    self.path = path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try Self.check(mdb_env_set_mapsize(environment, 1 << 36))
-    try Self.check(mdb_env_open(environment, path, UInt32(MDB_NOTLS), 0o600))
+    try open()
+    defer { close() }
     try write { transaction in
-      try Self.check(mdb_dbi_open(transaction, nil, UInt32(MDB_INTEGERKEY), &database))
       for number in 0..<rows {
         let movie = Grown<Old>(number: number)
         var bytes = Array(movie.length.utf8) + Array(movie.title.utf8)
@@ -39,7 +37,30 @@ final class RawLMDB {
     }
   }
 
-  deinit { mdb_env_close(environment) }
+  deinit { close() }
+
+  private func open() throws {
+    try Self.check(mdb_env_create(&environment))
+    try Self.check(mdb_env_set_mapsize(environment, 1 << 36))
+    try Self.check(mdb_env_open(environment, path, UInt32(MDB_NOTLS), 0o600))
+    try write { transaction in
+      try Self.check(mdb_dbi_open(transaction, nil, UInt32(MDB_INTEGERKEY), &database))
+    }
+  }
+
+  private func close() {
+    mdb_env_close(environment)
+    environment = nil
+  }
+
+  /// The time of some work from before the store opens, as an app's version finds it, until before it closes.
+  func opening(_ work: (RawLMDB) throws -> Void) throws -> Double {
+    defer { close() }
+    return try seconds {
+      try open()
+      try work(self)
+    }
+  }
 
   private static func check(_ code: Int32) throws {
     guard code == MDB_SUCCESS else { throw Failure("LMDB: " + String(cString: mdb_strerror(code))) }

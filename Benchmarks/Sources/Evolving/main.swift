@@ -182,11 +182,11 @@ func measureComputing(_ scheme: String, _ path: String, rows: Int) throws -> [Co
     add(
       try Comparison(
         ".compute", beside: "a C loop in little memory", .ratio(1.5), rounds: 3,
-        raw: { try seconds { try bounded.computeInLittleMemory() } }, library: try computing("computing")))
+        raw: { try bounded.opening { try $0.computeInLittleMemory() } }, library: try computing("computing")))
     add(
       try Comparison(
         ".compute", beside: "a C loop in one transaction", .none, rounds: 3,
-        raw: { try seconds { try whole.compute() } }, library: try computing("computing-again")))
+        raw: { try whole.opening { try $0.compute() } }, library: try computing("computing-again")))
   }
 
   return table

@@ -9,8 +9,9 @@ import PersistencePrimitives
 ///
 /// It is valid while the closure runs, so it cannot be copied or kept.
 public struct StoredRecord: ~Copyable {
-  let names: [StoredName]
-  /// The values, in the order of the names.
+  /// The sources, which the rule keeps while the closure runs, so that a record retains nothing.
+  let sources: UnsafeBufferPointer<SourceNames.Name>
+  /// The values, in the order of the sources.
   @usableFromInline let row: Row
 
   /// The value of a stored field that the rule names as a source.
@@ -45,11 +46,46 @@ public struct StoredRecord: ~Copyable {
   /// The place of a source among the row's fields.
   @usableFromInline
   func position(of name: String) throws -> Int {
-    let name = StoredName(name)
-    guard let position = names.firstIndex(of: name) else {
+    guard let position = sources.firstIndex(where: { $0.hasText(name) }) else {
       throw PersistenceError(
-        .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name.text)
+        .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name)
     }
     return position
+  }
+}
+
+/// The stored names of the fields that a rule reads, in its order.
+final class SourceNames: @unchecked Sendable {  // the memory never changes
+  struct Name {
+    private let name: StoredName
+    private let isASCII: Bool
+
+    init(_ text: String) {
+      name = StoredName(text)
+      isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Whether the name has the same bytes as a text.
+    ///
+    /// A text that is canonically equivalent to an ASCII one has more bytes, or the same. Swift compares such texts
+    /// several times faster than bytes if they are short.
+    func hasText(_ text: String) -> Bool {
+      if isASCII, text == name.text { return text.utf8.count == name.text.utf8.count }
+      return StoredName(text) == name
+    }
+  }
+
+  private let storage: UnsafeMutableBufferPointer<Name>
+
+  var names: UnsafeBufferPointer<Name> { UnsafeBufferPointer(storage) }
+
+  init(_ names: [String]) {
+    storage = .allocate(capacity: names.count)
+    _ = storage.initialize(from: names.map { Name($0) })
+  }
+
+  deinit {
+    storage.deinitialize()
+    storage.deallocate()
   }
 }

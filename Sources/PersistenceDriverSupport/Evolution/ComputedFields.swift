@@ -1,7 +1,7 @@
 package import PersistenceDriver
 
 /// Computes the values of a change's computed fields, one record at a time.
-package final class ComputedFields {
+package struct ComputedFields {
   private struct Field {
     let tag: RowCell.Tag
     let isOptional: Bool
@@ -15,6 +15,7 @@ package final class ComputedFields {
   }
 
   private let change: SchemaChange
+  private let compute: SchemaChange.Compute
   private let fields: [Field]
   private let row: RowBuffer
 
@@ -23,6 +24,8 @@ package final class ComputedFields {
 
   package init(_ change: SchemaChange) {
     self.change = change
+    // The operator ?? would wrap the closure in two others.
+    if let compute = change.compute { self.compute = compute } else { compute = { _, _ in } }
     positions = change.computedPositions
     fields = positions.map { position in
       let field = change.target.fields[position]
@@ -39,10 +42,15 @@ package final class ComputedFields {
   ///   field's kind, and the error of the computation.
   package func compute(from stored: borrowing Row) throws -> UnsafeMutablePointer<RowCell> {
     let cells = row.storage
-    guard let compute = change.compute else { return cells }
     row.reset()
-    try compute(stored, row)
-    for number in fields.indices where !fields[number].accepts(cells[number]) { throw refusal(number) }
+    do { try compute(stored, row) } catch let error as PersistenceError {
+      throw error.at(model: change.target.name)
+    }
+    var number = 0
+    while number < fields.count {
+      guard fields[number].accepts(cells[number]) else { throw refusal(number) }
+      number &+= 1
+    }
     return cells
   }
 

@@ -48,7 +48,7 @@ struct RecordsCopy {
 }
 
 /// Reads the records of a model in the form after a change, one batch after another.
-private final class ChangedRecords {
+private struct ChangedRecords {
   /// Callers of a change learn of its progress at least as often.
   private static let recordLimit = 1_000
 
@@ -61,9 +61,8 @@ private final class ChangedRecords {
   private let row: RowBuffer
   /// The fields from which the appended ones are computed; the others stay nil.
   private let sources: RowBuffer
-  /// The key from which on records are read.
+  /// The key from which on records are read; empty if there are none.
   private let start = ByteBuffer()
-  private var isAtEnd = false
   /// The key of the changed record.
   private let key = ByteBuffer()
 
@@ -78,42 +77,61 @@ private final class ChangedRecords {
   /// Replaces the content of a batch by the next records; returns false if there are none.
   func read(into batch: inout EntryBatch, _ reader: any ByteReader) throws -> Bool {
     batch.removeAll()
-    guard !isAtEnd else { return false }
     let access = RecordAccess(old, reader, location: location)
+    if let appended {
+      try fill(&batch, reader) { record, batch in
+        if try !append(appended, to: record, &batch, access) { try add(record, to: &batch, access) }
+      }
+    } else {
+      try fill(&batch, reader) { try add($0, to: &$1, access) }
+    }
+    return !batch.isEmpty
+  }
+
+  /// Adds the next records to a batch, each by a closure, for which ``key`` is set.
+  @inline(__always)
+  private func fill(
+    _ batch: inout EntryBatch, _ reader: any ByteReader,
+    _ add: (OrderedEntry, inout EntryBatch) throws -> Void
+  ) throws {
+    guard start.count > 0 else { return }
     let cursor = try reader.acquireCursor(in: .records)
     defer { reader.release(cursor) }
     try old.prefix.withUnsafeBytes { prefix in
       var next = try cursor.seek(start.bytes)
+      start.clear()
+      key.clear()
+      key.append(new.prefix)
+      let keyStart = key.count
       while let record = next, ByteOrder.begins(record.key, with: prefix) {
-        guard batch.count < Self.recordLimit, !batch.isFull else {
-          start.clear()
-          start.append(record.key)
-          return
-        }
-        key.clear()
-        key.append(new.prefix)
+        guard batch.count < Self.recordLimit, !batch.isFull else { return start.append(record.key) }
+        key.truncate(to: keyStart)
         key.append(UnsafeRawBufferPointer(rebasing: record.key[prefix.count...]))
-        try add(record, to: &batch, access)
+        try add(record, &batch)
         next = try cursor.next()
       }
-      isAtEnd = true
     }
-    return !batch.isEmpty
+  }
+
+  /// Adds a copy of a record with further fields at the end; returns false if the record has an earlier revision.
+  @inline(__always)
+  private func append(
+    _ fields: AppendedFields, to record: OrderedEntry, _ batch: inout EntryBatch, _ access: RecordAccess
+  ) throws -> Bool {
+    guard try access.fillChecked(sources, from: record, only: fields.sources) else { return false }
+    try sources.withRow { stored in
+      try fields.change.withRow(from: stored) { values in
+        let count = try new.layout.length(of: record.value, in: old.layout, with: values)
+        new.layout.pack(
+          record.value, in: old.layout, with: values, into: batch.add(key.bytes, count: count))
+      }
+    }
+    return true
   }
 
   /// Adds a record in its new form.
   @inline(__always)
   private func add(_ record: OrderedEntry, to batch: inout EntryBatch, _ access: RecordAccess) throws {
-    if let appended, try access.fillChecked(sources, from: record, only: appended.sources) {
-      return try sources.withRow { stored in
-        try appended.change.withRow(from: stored) { row in
-          let (layout, positions) = (old.layout, appended.positions)
-          let count = try new.layout.length(of: record.value, in: layout, with: positions, of: row)
-          new.layout.pack(
-            record.value, in: layout, with: positions, of: row, into: batch.add(key.bytes, count: count))
-        }
-      }
-    }
     try access.borrow(record, row) { stored in
       try change.withRow(from: stored) { row in
         new.layout.pack(row, into: batch.add(key.bytes, count: try new.layout.packedLength(of: row)))
@@ -123,8 +141,7 @@ private final class ChangedRecords {
 }
 
 /// The fields of a change that follow all stored ones, which keep their form.
-private final class AppendedFields {
-  let positions: [Int]
+private struct AppendedFields {
   /// The positions of the stored fields from which they are computed.
   let sources: [Int]
   /// Makes rows of the fields.
@@ -143,7 +160,6 @@ private final class AppendedFields {
         return nil
       }
     }
-    positions = Array(count..<change.sources.count)
     sources = change.compute == nil ? [] : change.computeSources
     self.change = RowChange(change, from: count)
   }

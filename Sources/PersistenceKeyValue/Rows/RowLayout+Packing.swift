@@ -31,7 +31,17 @@ enum PackedRow {
   /// The checksum of everything before the variable part, and of the row's length.
   @inline(__always)
   static func fixedChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {
-    let seed = word(row, 0) ^ (UInt64(truncatingIfNeeded: count) &* third)
+    fixedChecksum(row, start: word(row, 0), fixedLength: fixedLength, count: count)
+  }
+
+  /// The same, given the bytes before it: the head and the checksum of the variable part, as one number.
+  ///
+  /// The processor would wait if it loaded at once what has just been stored in two pieces.
+  @inline(__always)
+  static func fixedChecksum(
+    _ row: UnsafeRawPointer, start: UInt64, fixedLength: Int, count: Int
+  ) -> UInt32 {
+    let seed = start ^ (UInt64(truncatingIfNeeded: count) &* third)
     return checksum(row + headerLength, fixedLength &- headerLength, seed: seed)
   }
 
@@ -201,11 +211,17 @@ extension RowLayout {
   }
 
   /// Writes the checksums of a row after its other bytes.
-  func seal(_ row: UnsafeMutableRawBufferPointer) {
+  ///
+  /// - Parameters:
+  ///   - row: The row.
+  ///   - known: The checksum of the variable part, if it is known.
+  func seal(_ row: UnsafeMutableRawBufferPointer, variableChecksum known: UInt32? = nil) {
     guard let base = row.baseAddress, row.count >= fixedLength else { return }
-    let variable = PackedRow.variableChecksum(base, fixedLength: fixedLength, count: row.count)
+    let variable =
+      known ?? PackedRow.variableChecksum(base, fixedLength: fixedLength, count: row.count)
     base.storeBytes(of: variable.littleEndian, toByteOffset: PackedRow.variableChecksum, as: UInt32.self)
-    let fixed = PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: row.count)
+    let fixed = PackedRow.fixedChecksum(
+      base, start: UInt64(head) | UInt64(variable) << 32, fixedLength: fixedLength, count: row.count)
     base.storeBytes(of: fixed.littleEndian, toByteOffset: PackedRow.fixedChecksum, as: UInt32.self)
   }
 
@@ -219,20 +235,22 @@ extension RowLayout {
 
   /// The length of a packed row with further fields at the end; throws beyond 4 GiB.
   ///
-  /// The packed row is a checked one of a layout whose fields are the first ones of this layout. The row has the values
-  /// of the further fields at their positions, which have the order of the stored schema.
+  /// The packed row is a checked one of a layout whose fields are the first ones of this layout. The other row has the
+  /// further fields, in the order of the stored schema.
   func length(
-    of packed: UnsafeRawBufferPointer, in layout: RowLayout, with positions: [Int], of row: borrowing Row
+    of packed: UnsafeRawBufferPointer, in layout: RowLayout, with fields: borrowing Row
   ) throws -> Int {
     var length = packed.count &+ (fixedLength &- layout.fixedLength)
-    for position in positions { length &+= try variableLength(of: row[position], at: position) }
+    for number in 0..<fields.count {
+      length &+= try variableLength(of: fields[number], at: layout.count &+ number)
+    }
     return try checkedLength(length)
   }
 
   /// Copies a packed row with further fields at the end into memory of the length that
-  /// ``length(of:in:with:of:)`` returned.
+  /// ``length(of:in:with:)`` returned.
   func pack(
-    _ packed: UnsafeRawBufferPointer, in layout: RowLayout, with positions: [Int], of row: borrowing Row,
+    _ packed: UnsafeRawBufferPointer, in layout: RowLayout, with fields: borrowing Row,
     into target: UnsafeMutableRawBufferPointer
   ) {
     guard let base = target.baseAddress, let old = packed.baseAddress, target.count >= fixedLength,
@@ -246,7 +264,12 @@ extension RowLayout {
       byteCount: layout.fixedLength &- header &- layout.nilCount)
     (base + fixedLength).copyMemory(from: old + layout.fixedLength, byteCount: variable)
     var end = fixedLength &+ variable
-    for position in positions { place(row[position], at: position, base, &end) }
-    seal(target)
+    for number in 0..<fields.count { place(fields[number], at: layout.count &+ number, base, &end) }
+    // A check of the packed row has verified its checksum of a variable part that is not empty.
+    let isSame = variable > 0 && end == fixedLength &+ variable
+    seal(
+      target,
+      variableChecksum: isSame
+        ? old.loadUnaligned(fromByteOffset: PackedRow.variableChecksum, as: UInt32.self).littleEndian : nil)
   }
 }
