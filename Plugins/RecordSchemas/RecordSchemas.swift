@@ -12,7 +12,9 @@ struct RecordSchemas: CommandPlugin {
     var extractor = ArgumentExtractor(arguments)
     let folder = extractor.extractOption(named: "schemas").last ?? "Schemas"
     guard let version = extractor.remainingArguments.first, extractor.remainingArguments.count == 1 else {
-      throw Refusal("name the version of the release: swift package record-schemas 1.4.0 [--schemas FOLDER]")
+      throw Refusal(
+        "name the version of the release: swift package --allow-writing-to-package-directory record-schemas 1.4.0 "
+          + "[--schemas FOLDER]")
     }
     guard !version.isEmpty, !version.hasPrefix("."), !version.contains("/") else {
       throw Refusal("“\(version)” cannot be a file's name; use a version such as 1.4.0")

@@ -101,6 +101,8 @@ struct EvolutionTests {
         guard let minutes = Int(try old("length", as: String.self)) else { throw Unreadable() }
         return minutes
       },
+      // The property gives the value its type; the rule for minutes is the first one.
+      .compute(\Third.minutes, from: "nick") { old in try old("nick") },
       .remove("nick", from: "Film"),
     ]
   }

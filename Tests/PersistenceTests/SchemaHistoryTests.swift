@@ -87,6 +87,47 @@ private enum Nothing: StoreSchema {
   static let evolution: [EvolutionRule] = [.remove(model: "Film"), .remove(model: "Draft")]
 }
 
+/// A version with a field that ``Second`` removed.
+private struct NickFilm: SchemaOnly {
+  var id: Int
+  var budget: Double
+  var rating: String
+  var nick: String?
+  static let schema = RecordSchema<NickFilm>(
+    "Film", was: ["Movie"],
+    fields: [
+      .field("id", \.id), .field("budget", \.budget, was: ["cost"]), .field("rating", \.rating, fill: "PG"),
+      .field("nick", \.nick),
+    ], key: [\.id])
+}
+
+private enum Redeclaring: StoreSchema {
+  static let models: [any PersistentRecord.Type] = [NickFilm.self, Draft.self]
+  static let evolution: [EvolutionRule] = [.remove(index: "budget", of: "Film")]
+}
+
+private enum Restoring: StoreSchema {
+  static let models = Redeclaring.models
+  static let evolution = Redeclaring.evolution + [.restore("nick", from: "Film"), .restore(model: "Draft")]
+}
+
+/// A version whose nick is required, and unique.
+private struct UniqueFilm: SchemaOnly {
+  var id: Int
+  var nick: String
+  var code: String
+  static let schema = RecordSchema<UniqueFilm>(
+    "Movie", fields: [.field("id", \.id), .field("nick", \.nick), .field("code", \.code, fill: "?")],
+    key: [\.id], indexes: [RecordIndex(\.nick, isUnique: true), RecordIndex(\.code, isUnique: true)])
+}
+
+private enum Colliding: StoreSchema {
+  static let models: [any PersistentRecord.Type] = [UniqueFilm.self, Draft.self]
+  static let evolution: [EvolutionRule] = [
+    .fill(\UniqueFilm.nick, with: ""), .remove("cost", from: "Movie"),
+  ]
+}
+
 private enum Changing: StoreSchema {
   static let models: [any PersistentRecord.Type] = [Unstable.self]
 }
@@ -161,6 +202,31 @@ struct SchemaHistoryTests {
       ".remove(index: \"budget\", of: \"Film\")", "(release 1.0.0)",
     ] {
       #expect(message.contains(word), "\(message)")
+    }
+  }
+
+  @Test("S8 code that declares a removed field and model passes if it restores them, and only then")
+  func restoring() throws {
+    try history(First.self).record(as: "1.0.0")
+    try history(Second.self).record(as: "1.1.0")
+    let message = try message(Redeclaring.self)
+    for word in [".restore(\"nick\", from: \"Film\")", ".restore(model: \"Draft\")"] {
+      #expect(message.contains(word), "\(message)")
+    }
+    try history(Restoring.self, isRecording: true).check()
+    try history(Restoring.self).record(as: "1.2.0")
+    try history(Restoring.self).check()
+    let text = try folder.text("released/1.2.0.json")
+    let document = try JSONDecoder().decode(SchemaDocument.self, from: Data(text.utf8))
+    #expect(try document.text == text && document.model("Film")?.restoredFields == ["nick"])
+  }
+
+  @Test("One value for all records in a unique field is found")
+  func uniqueFill() throws {
+    try history(First.self).record(as: "1.0.0")
+    let message = try message(Colliding.self)
+    for field in ["Movie.nick: unique", "Movie.code: unique"] {
+      #expect(message.contains(field), "\(message)")
     }
   }
 

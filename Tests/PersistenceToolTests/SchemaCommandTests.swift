@@ -87,6 +87,71 @@ struct SchemaCommandTests {
   }
 
   @Test(
+    "L1 check refuses a target that was renamed without a word, as the opening does",
+    arguments: ToolEngines.ofFiles.map(\.scheme))
+  func renamedTarget(scheme: String) throws {
+    let url = try makeStore(scheme)
+    var related = Self.first
+    related.models[0].fields[0].reference = .init(target: "Movie", rule: .cascade)
+    #expect(tool("schema", "apply", try file("related.json", related), url).code == 0)
+    related.models[0].fields[0].reference?.target = "Film"
+    related.models[1].name = "Film"
+    let unsaid = tool("schema", "check", try file("unsaid.json", related), url)
+    #expect(unsaid.code == 1)
+    #expect(unsaid.output.contains("! Draft: refused"), "\(unsaid)")
+    #expect(unsaid.output.contains("@Persistent(\"Film\", was: \"Movie\")"), "\(unsaid)")
+    related.models[1].formerNames = ["Movie"]
+    let said = tool("schema", "check", try file("said.json", related), url)
+    #expect(said.code == 0, "\(said)")
+    #expect(!said.output.contains("all records are checked"), "\(said)")
+    #expect(tool("schema", "apply", try file("said.json", related), url).code == 0)
+  }
+
+  @Test(
+    "check shows a stored field that a new one may have renamed without a word",
+    arguments: ToolEngines.ofFiles.map(\.scheme))
+  func undeclared(scheme: String) throws {
+    let url = try makeStore(scheme)
+    var renamed = Self.first
+    renamed.models[1].fields[2].schema = FieldSchema("nickname", .string, isOptional: true)
+    let check = tool("schema", "check", try file("renamed.json", renamed), url)
+    #expect(check.code == 0)
+    #expect(check.output.contains("+ nickname: string?, fill nil"), "\(check)")
+    #expect(check.output.contains("? nick: string?: kept, and not declared"), "\(check)")
+  }
+
+  @Test(
+    "S8 check and apply show a field and a model that rules restore",
+    arguments: ToolEngines.ofFiles.map(\.scheme))
+  func restored(scheme: String) throws {
+    let url = try makeStore(scheme)
+    #expect(tool("schema", "apply", try file("second.json", Self.second), url).code == 0)
+    var film = Self.film
+    film.removedFields = []
+    film.fields.append(.init(schema: FieldSchema("nick", .string, isOptional: true)))
+    let draft = Self.first.models[0]
+    let redeclared = try file("redeclared.json", SchemaDocument(models: [draft, film]))
+    let refused = tool("schema", "check", redeclared, url)
+    #expect(refused.code == 1)
+    #expect(refused.output.contains(".restore(\"nick\", from: \"Film\")"), "\(refused)")
+    #expect(refused.output.contains(".restore(model: \"Draft\")"), "\(refused)")
+    film.restoredFields = ["nick"]
+    var restored = draft
+    restored.isRestored = true
+    let rules = try file("restored.json", SchemaDocument(models: [restored, film]))
+    let shown = tool("schema", "check", rules, url)
+    #expect(shown.code == 0, "\(shown)")
+    for line in ["+ Draft, shown again", "+ nick: string?, shown again"] {
+      #expect(shown.output.contains(line), "\(shown)")
+    }
+    #expect(tool("schema", "apply", rules, url).output == shown.output)
+    #expect(
+      tool("query", url, "Film", "--fields", "id,nick", "--format", "csv").output
+        == "id,nick\r\n1,n1\r\n2,\r\n3,n3\r\n")
+    #expect(tool("query", url, "Draft", "--format", "csv").output == "id\r\n1\r\n2\r\n3\r\n")
+  }
+
+  @Test(
     "migrate copies what a changed store shows, and into a changed store",
     arguments: ToolEngines.ofFiles.map(\.scheme))
   func migration(scheme: String) throws {

@@ -12,6 +12,10 @@ extension FuzzPast {
     var declaration = ModelDeclaration(
       schema, formerNames: formerNames,
       fields: fields.map { ModelDeclaration.Field(formerNames: $0.formerNames, fill: $0.fill) })
+    declaration.restoredFields = zip(schema.fields, fields).filter { $1.isRestored == true }.map {
+      field, past in
+      past.formerNames.first ?? field.name
+    }
     declaration.removedFields = removed.map { .init($0.name, formerNames: $0.formerNames) }
     for (field, past) in zip(schema.fields, fields) {
       declaration.replacements[StoredName(field.name)] = past.replacement

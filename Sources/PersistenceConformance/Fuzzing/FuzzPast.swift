@@ -14,6 +14,8 @@ public struct FuzzPast: Sendable, Codable, Hashable {
     var replacement: PersistentValue?
     /// The fields whose texts make a computed value; empty if the field is not computed.
     var sources: [Name] = []
+    /// Whether a rule restores the field, which an earlier version removed; nil if none does.
+    var isRestored: Bool?
   }
 
   struct Name: Sendable, Codable, Hashable {

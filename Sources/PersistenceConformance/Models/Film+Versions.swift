@@ -62,6 +62,35 @@ enum FilmVersion {
     }
   }
 
+  /// ``Film`` with studios under a name that does not say what they were.
+  struct Unsaid: PersistentRecord {
+    var id: Int
+    var studio: Reference<Firm>
+
+    static let schema = RecordSchema<Unsaid>(
+      "Film", fields: [.field("id", \.id), .field("studio", \.studio)], key: [\.id])
+    var primaryKey: Int { id }
+
+    init(from row: borrowing Row) throws { (id, studio) = (try row.decode(at: 0), try row.decode(at: 1)) }
+
+    func encode(into row: RowBuffer) throws {
+      row.encode(id, at: 0)
+      row.encode(studio, at: 1)
+    }
+  }
+
+  /// ``Studio`` under another name, without a word.
+  struct Firm: PersistentRecord {
+    var id: Int
+
+    static let schema = RecordSchema<Firm>("Firm", fields: [.field("id", \.id)], key: [\.id])
+    var primaryKey: Int { id }
+
+    init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
+
+    func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
+  }
+
   /// An earlier version, whose fields have another order.
   struct Early: PersistentRecord {
     var id: Int
@@ -157,6 +186,9 @@ enum FilmApp {
     static let models: [any PersistentRecord.Type] = [
       FilmVersion.Movie.self, FilmVersion.Company.self, Performer.self,
     ]
+  }
+  enum Unsaid: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [FilmVersion.Unsaid.self, FilmVersion.Firm.self]
   }
   enum Undirected: StoreSchema {
     static let models: [any PersistentRecord.Type] = [

@@ -38,6 +38,12 @@ extension Shelf {
     var owner: String
   }
 
+  /// The owner is required, and unique.
+  struct Claimed: Hashable {
+    var id: Int
+    var owner: String
+  }
+
   /// Two fields are computed from the title and the pages; the title is not declared any more.
   struct Labeled: Hashable {
     var id: Int
@@ -162,6 +168,18 @@ extension Shelf.Owned: PersistentRecord {
     row.encode(id, at: 0)
     row.encode(title, at: 1)
     row.encode(owner, at: 2)
+  }
+}
+
+extension Shelf.Claimed: PersistentRecord {
+  static let schema = RecordSchema<Shelf.Claimed>(
+    "Shelf", fields: [.field("id", \.id), .field("owner", \.owner)], key: [\.id],
+    indexes: [RecordIndex(\.owner, isUnique: true)])
+  var primaryKey: Int { id }
+  init(from row: borrowing Row) throws { (id, owner) = (try row.decode(at: 0), try row.decode(at: 1)) }
+  func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(owner, at: 1)
   }
 }
 

@@ -28,6 +28,8 @@ struct FieldLineage {
   private(set) var isRemoved = false
   /// The released fields whose values must differ between records, by position.
   private(set) var uniqueFields: [[Int]]
+  /// The names of removed fields, whose values only a restoration brings back.
+  private var removedNames: [String]
 
   /// - Parameters:
   ///   - released: The model of the release.
@@ -40,6 +42,7 @@ struct FieldLineage {
         source: .released(position, replacingNil: nil))
     }
     uniqueFields = []
+    removedNames = []
     noteUniqueIndexes(released.indexes)
     for document in documents { follow(document) }
   }
@@ -68,11 +71,14 @@ struct FieldLineage {
         let old = rest.remove(at: place)
         now.source = old.source
         if old.isOptional, !now.isOptional { now.source = old.source.replacingNil(by: field.replacement) }
-      } else if !next.computations.contains(where: { $0.fields.containsName(name) }) {
+      } else if !next.computations.contains(where: { $0.fields.containsName(name) }),
+        !removedNames.containsName(name)
+      {
         now.source = .constant(field.fill ?? .null)
       }
       followed.append(now)
     }
+    removedNames += next.removedFields.flatMap { [$0.name] + $0.formerNames }
     let usedUp = next.computations.flatMap(\.from)
     followed += rest.filter { field in
       !usedUp.containsName(field.name) && !next.removedFields.contains { $0.contains(field.name) }

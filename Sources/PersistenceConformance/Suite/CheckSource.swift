@@ -8,7 +8,7 @@ enum CheckSource {
 
   private static let longest = 12
 
-  /// The statement that begins in a line of a file, on one line; nil if the file cannot be read.
+  /// The statement that begins in a line of a file, or ends there, on one line; nil if the file cannot be read.
   static func statement(_ file: String, _ line: Int) -> String? {
     let parts = file.split(separator: "/").map(String.init)
     guard parts.count == 2, parts[0] == "PersistenceConformance", let url = files[parts[1]],
@@ -16,14 +16,26 @@ enum CheckSource {
     else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard line > 0, line <= lines.count else { return nil }
+    // A call with `#line` among its last arguments begins before.
+    var first = line - 1
+    var depth = openBrackets(lines[first])
+    while depth < 0, first > 0, line - first < longest {
+      first -= 1
+      depth += openBrackets(lines[first])
+    }
     var statement: [String] = []
-    var depth = 0
-    for part in lines[(line - 1)...].prefix(longest) {
+    depth = 0
+    for part in lines[first...].prefix(longest) {
       statement.append(part.trimmingCharacters(in: .whitespaces))
-      depth += part.reduce(0) { $0 + ("([{".contains($1) ? 1 : ")]}".contains($1) ? -1 : 0) }
+      depth += openBrackets(part)
       if depth <= 0 { break }
     }
     return statement.joined(separator: " ")
+  }
+
+  /// The number of brackets that a line opens, less those that it closes.
+  private static func openBrackets(_ line: Substring) -> Int {
+    line.reduce(0) { $0 + ("([{".contains($1) ? 1 : ")]}".contains($1) ? -1 : 0) }
   }
 
   /// The first argument of the expectation in a statement: what the context returned.

@@ -48,6 +48,25 @@ public struct EvolutionRule: Sendable {
     }
   }
 
+  /// Computes a property from stored fields, for records of before.
+  ///
+  /// The rule is that for several properties, without their overhead for each record.
+  ///
+  /// - Parameters:
+  ///   - property: The new property.
+  ///   - sources: The stored names of the fields that the closure reads, now or before a rename.
+  ///   - compute: Returns the property's value; its error ends the opening, and nothing changes.
+  /// - Returns: The rule.
+  @inlinable
+  public static func compute<
+    Model: PersistentRecord, Value: PersistentValueConvertible & SendableMetatype
+  >(
+    _ property: SendableKeyPath<Model, Value>, from sources: String...,
+    with compute: @escaping @Sendable (borrowing StoredRecord) throws -> Value
+  ) -> EvolutionRule {
+    computing([property], from: sources) { try compute($0).write(to: $1, at: 0) }
+  }
+
   /// Computes properties from stored fields, for records of before.
   ///
   /// A source is a stored field, or a property that another rule computes, in any order of the rules. If several rules
@@ -60,6 +79,7 @@ public struct EvolutionRule: Sendable {
   ///   - compute: Returns the properties' values; its error ends the opening, and nothing changes.
   /// - Returns: The rule.
   @inlinable
+  @_disfavoredOverload  // one property is a pack too
   public static func compute<
     Model: PersistentRecord, each Value: PersistentValueConvertible & SendableMetatype
   >(
@@ -85,12 +105,13 @@ public struct EvolutionRule: Sendable {
     _ properties: [SendablePartialKeyPath<Model>], from sources: [String],
     with compute: @escaping @Sendable (borrowing StoredRecord, RowBuffer) throws -> Void
   ) -> EvolutionRule {
-    let names = sources.map { StoredName($0) }
+    let sourceNames = SourceNames(sources)
     return on(Model.self) { declaration in
       let fields = try properties.map { try Model.storedName(of: $0) }
       declaration.computations.append(
         ModelDeclaration.Computation(fields: fields, sources: sources) { row, values in
-          try compute(StoredRecord(names: names, row: row), values)
+          defer { withExtendedLifetime(sourceNames) {} }
+          try compute(StoredRecord(sources: sourceNames.names, row: row), values)
         })
     }
   }
@@ -120,6 +141,31 @@ public struct EvolutionRule: Sendable {
   /// - Returns: The rule.
   public static func remove(model: String, was formerNames: String...) -> EvolutionRule {
     EvolutionRule(.removedModel(model, formerNames: formerNames))
+  }
+
+  /// Shows a field again that an earlier release removed, with its values.
+  ///
+  /// Records that were inserted in the meantime have nil in it, or the zero of its kind: false, 0, or empty text. A store
+  /// that does not hide the field, because a release without it made the store, or because it was erased, gets it as a
+  /// new field. A release that removes the field and still runs hides it again; the next opening with this rule shows it.
+  ///
+  /// - Parameters:
+  ///   - field: The stored name, which a property declares, now or with `was:`.
+  ///   - model: The model's name.
+  /// - Returns: The rule.
+  public static func restore(_ field: String, from model: String) -> EvolutionRule {
+    EvolutionRule(.declaration(model: model) { $0.restoredFields.append(field) })
+  }
+
+  /// Shows a model again that an earlier release removed, with its records.
+  ///
+  /// A store that does not hide the model gets it as a new one. A release that removes the model and still runs hides it
+  /// again; the next opening with this rule shows it.
+  ///
+  /// - Parameter model: The present name of the model, which the schema lists.
+  /// - Returns: The rule.
+  public static func restore(model: String) -> EvolutionRule {
+    EvolutionRule(.declaration(model: model) { $0.isRestored = true })
   }
 
   /// Removes an index that the model no longer declares.

@@ -9,7 +9,6 @@ struct ReleaseFindings {
   /// Each finding with the releases that it concerns, in the order of discovery.
   private var findings: [(text: String, versions: [String])] = []
   private var differences: [SchemaDifference] = []
-
   /// Adds a finding; one that is known only gets another release.
   mutating func add(_ text: String, in version: String? = nil) {
     let versions = [version].compactMap(\.self)
@@ -44,6 +43,7 @@ struct ReleaseFindings {
       }
     }
     for (position, release) in releases.enumerated() {
+      checkUniqueFills(document, since: release)
       let store = MemoryContext()
       guard open(store, release) else { continue }
       open(store, schema, as: release.version)
@@ -69,6 +69,28 @@ struct ReleaseFindings {
       for field in model.fields where field.replacement != nil && computed.containsName(field.schema.name) {
         add(
           "\(model.name).\(field.schema.name): .fill and .compute give the field a value; delete one of them")
+      }
+      for field in model.fields where field.replacement != nil && model.isUnique(field) {
+        add("\(model.name).\(UniqueFill.finding(field.schema.name))")
+      }
+    }
+  }
+
+  /// Checks the unique fields that a release lacks, and that get one value in all its records.
+  private mutating func checkUniqueFills(_ document: SchemaDocument, since release: Release) {
+    for model in document.models {
+      guard
+        let old = release.document.models.first(where: {
+          ([model.name] + model.formerNames).containsName($0.name)
+        })
+      else { continue }
+      let computed = model.computations.flatMap(\.fields)
+      for field in model.fields where model.isUnique(field) {
+        let names = [field.schema.name] + field.formerNames
+        guard let fill = field.fill, !fill.isNull, !computed.containsName(field.schema.name),
+          !old.fields.contains(where: { names.containsName($0.schema.name) })
+        else { continue }
+        add("\(model.name).\(UniqueFill.finding(field.schema.name))", in: release.version)
       }
     }
   }
@@ -96,5 +118,12 @@ struct ReleaseFindings {
     } catch {
       add("opening a store fails: \(error)", in: version)
     }
+  }
+}
+
+extension SchemaDocument.Model {
+  /// Whether a field alone has a unique index.
+  fileprivate func isUnique(_ field: SchemaDocument.Field) -> Bool {
+    indexes.contains { $0.isUnique && $0.fields.count == 1 && $0.fields.containsName(field.schema.name) }
   }
 }

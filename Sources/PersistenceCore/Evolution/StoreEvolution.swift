@@ -28,8 +28,9 @@ struct StoreEvolution {
         guard let index = declarations.firstIndex(where: { StoredName($0.schema.name) == StoredName(model) })
         else {
           throw PersistenceError(
-            .invalidSchema, "a rule of \(schema) names the model \(model), which it does not list",
-            model: model)
+            .invalidSchema,
+            "a rule of \(schema) names the model \(model), which it does not list; list it in models, or, if the app has "
+              + "removed it, replace its rules by .remove(model: \"\(model)\")", model: model)
         }
         try change(&declarations[index])
       }

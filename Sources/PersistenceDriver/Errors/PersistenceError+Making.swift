@@ -46,7 +46,7 @@ extension PersistenceError {
   {
     PersistenceError(
       .schemaMismatch,
-      "the store contains another declaration of \(model): "
+      "the declaration of \(model) does not fit the store: "
         + differences.joined(separator: "; ")
         + "; use the stored declaration, or open the store with a StoreSchema that has a rule for each difference",
       model: model, location: location)

@@ -70,13 +70,16 @@ extension SchemaDifference: CustomStringConvertible {
 
   private var name: String { field?.name ?? model }
 
+  private func isNamed(_ stored: FieldSchema) -> Bool { StoredName(stored.name) == StoredName(name) }
+
   /// What differs, without advice to a programmer.
   package var fact: String {
     switch kind {
     case .missing: "\(field.map(\.description) ?? name): not in the store, and without a fill"
     case .optional: "\(name): optional in the store, required here"
     case .required: "\(name): required in the store, optional here"
-    case .kind(let stored): "\(name): stored as \(stored.shape), declared as \(field?.shape ?? "")"
+    case .kind(let stored):
+      "\(name): \(isNamed(stored) ? "" : "“\(stored.name)” is ")stored as \(stored.shape), declared as \(field?.shape ?? "")"
     case .renamed(let other): "\(name): the store calls the field “\(other)” now"
     case .removed: "\(name): removed from the store"
     case .source(let source): "\(name): its source “\(source)” is not in the store"
@@ -95,18 +98,22 @@ extension SchemaDifference: CustomStringConvertible {
         + "optional"
     case .required: "declare it required"
     case .kind where isInKey: "a key cannot change; declare a new model and fill it in a .step"
-    case .kind(let stored) where stored.kind == .document:
-      "give the property another stored name, as in @Field(\"\(name)2\"), and .compute it from "
-        + "old.document(\"\(stored.name)\")"
     case .kind(let stored):
-      "give the property another stored name and .compute it from \"\(stored.name)\" in the StoreSchema"
+      (isNamed(stored)
+        ? "give the property another stored name, as in @Field(\"\(name)2\"), and"
+        : "remove was: \"\(stored.name)\", and")
+        + " .compute it from \(stored.kind == .document ? "old.document(\"\(stored.name)\")" : "\"\(stored.name)\"") "
+        + "in the StoreSchema"
     case .renamed(let other): "declare \(other), with was: \"\(name)\""
-    case .removed: "choose another stored name, or restore the \(field == nil ? "model" : "field")"
+    case .removed:
+      "choose another stored name, or add .restore(\(field.map { "\"\($0.name)\", from: \"\(model)\"" } ?? "model: \"\(model)\"")) "
+        + "to the StoreSchema"
     case .source: "correct the name in .compute, or compute the source as well"
     case .key: "a key cannot change; declare a new model and fill it in a .step"
     case .cost(.catalog):
       "start the server with --evolve additive if this only adds, or open its store once with persistence schema apply"
-    case .cost: "open the store with Repository(opening:engines:schema:)"
+    case .cost:
+      "open the store with Repository(opening:engines:schema:) and a StoreSchema that lists the models"
     }
   }
 }
@@ -115,16 +122,18 @@ extension SchemaDifference {
   /// First what keeps the stored values: a default would hide them.
   private var adviceForMissing: String {
     let renamed = undeclared.filter { field?.kind.includes($0.kind) ?? false }.prefix(3)
-      .map { "was: \"\($0.name)\"" }
+      .map { "@Field(was: \"\($0.name)\")" }
     let sources = undeclared.prefix(5).map { "“\($0.name)”" }
     var advice: [String] = []
     if !renamed.isEmpty {
       advice.append(
-        "if it is one of the store's fields under another name, write \(renamed.joined(separator: " or "))")
+        "if it is one of the store's fields under another name, declare it with \(renamed.joined(separator: " or "))"
+      )
     }
     if !sources.isEmpty {
       advice.append(
-        "if its values follow from \(sources.joined(separator: ", ")), add .compute to the StoreSchema")
+        "if its values follow from \(sources.joined(separator: ", ")), add .compute(\\\(model).\(name), from: …) to the "
+          + "StoreSchema")
     }
     let new = "give it a default value that is a literal, or @Field(fill:)"
     advice.append(advice.isEmpty ? new + ", or .compute it in the StoreSchema" : "if it is new, \(new)")

@@ -51,6 +51,10 @@ package struct ModelDeclaration: Sendable {
   /// By position.
   package var fields: [Field]
   package var removedFields: [RemovedField] = []
+  /// The stored names, now or formerly, of declared fields that an earlier version of the app removed.
+  package var restoredFields: [String] = []
+  /// Whether an earlier version of the app removed the model.
+  package var isRestored = false
   /// The fields of indexes that the model no longer has.
   package var removedIndexes: [[String]] = []
   /// The values that replace nil in fields that become required, by stored name.
@@ -74,8 +78,15 @@ extension ModelDeclaration {
   /// Whether fields refer to records, or did.
   package var mentionsReferences: Bool { !references.isEmpty || !endedReferences.isEmpty }
 
-  /// Checks that no rule removes a field that the model declares, now or under an earlier name.
+  /// Checks that no rule removes a field that the model declares, now or under an earlier name, and that each restored
+  /// field is declared.
   package func checkRemovedFields() throws {
+    for name in restoredFields
+    where schema.position(of: name) == nil && !fields.contains(where: { $0.formerNames.containsName(name) }) {
+      throw PersistenceError(
+        .invalidSchema, "a rule restores “\(name)” of \(schema.name), which no property declares; declare it",
+        model: schema.name, field: name)
+    }
     for name in removedFields.flatMap({ [$0.name] + $0.formerNames }) {
       for (field, past) in zip(schema.fields, fields)
       where ([field.name] + past.formerNames).containsName(name) {

@@ -58,6 +58,30 @@ package struct ModelHistory: Sendable, Hashable, Codable {
     fields.append(field)
   }
 
+  /// Notes that a field is hidden no more.
+  mutating func show(_ field: FieldSchema) {
+    var past = self.field(field.name)
+    past.formerNames.removeAll(where: Self.isRemoved)
+    // Records that were inserted in the meantime have this value.
+    if !field.isOptional { past.fill = past.fill ?? field.kind.zero }
+    set(past)
+  }
+
+  /// Forgets the past of a field.
+  mutating func forget(_ field: Field) { fields.removeAll { StoredName($0.name) == StoredName(field.name) } }
+
+  /// Takes the model's name from a declaration, unless that is older than the store; returns the name.
+  mutating func takeName(of declaration: ModelDeclaration, stored: String) -> String {
+    let declared = declaration.schema.name
+    let isOlder = !declaration.isRestored && formerNames.containsName(declared)
+    let name = isOlder ? stored : declared
+    if StoredName(name) != StoredName(stored) { formerNames.append(stored) }
+    formerNames = (formerNames + (isOlder ? [] : declaration.formerNames))
+      .filter { !declaration.isRestored || !Self.isRemoved($0) }.uniqueNames(besides: name)
+    model = name
+    return name
+  }
+
   /// Renames a field, and remembers the earlier name.
   package mutating func rename(_ name: String, to other: String) {
     var field = self.field(name)

@@ -54,8 +54,10 @@ package struct SchemaComparison {
     guard differences.isEmpty else { return .refused(differences.map(knowingUndeclaredFields)) }
     let indexes = targetIndexes()
     let fields = kept + added
+    let name = history.takeName(of: declaration, stored: stored.name)
+    if !name.isName(stored.name) { hasChanged = true }
     let target = try ModelSchema(
-      name: targetName(), fields: fields.map(\.field),
+      name: name, fields: fields.map(\.field),
       key: stored.keyPositions.map { kept[$0].field.name }, indexes: indexes)
     remember(target)
     let isSame = !hasChanged && target == stored && past.rememberedEqually(as: history)
@@ -96,9 +98,15 @@ package struct SchemaComparison {
         return
       }
       sources.append(.stored(found))
-      return match(field, words, with: found)
+      let isRestored = ModelHistory.isRemoved(stored.fields[found].name)
+      if isRestored { (needsWord, hasChanged) = (true, true) }
+      return match(field, words, with: found, isRestored: isRestored)
     }
-    if let past = history.field(formerly: field.name) {
+    if let past = resolver.restoredPast(of: position) {
+      (needsWord, hasChanged) = (true, true)
+      // The values were erased, or a version without the field made the store.
+      history.forget(past)
+    } else if let past = history.field(formerly: field.name) {
       differences.append(SchemaDifference(declared, field, past.isRemoved ? .removed : .renamed(past.name)))
       sources.append(.constant(.null))
       return
@@ -125,15 +133,19 @@ package struct SchemaComparison {
     history.set(past)
   }
 
-  private mutating func match(_ field: FieldSchema, _ words: ModelDeclaration.Field, with position: Int) {
+  private mutating func match(
+    _ field: FieldSchema, _ words: ModelDeclaration.Field, with position: Int, isRestored: Bool
+  ) {
     let found = stored.fields[position]
     var target = kept[position].field
     var replacement: PersistentValue?
-    let isOlder = history.field(formerly: field.name).map { $0.name.isName(found.name) } ?? false
+    let isOlder =
+      !isRestored && history.field(formerly: field.name).map { $0.name.isName(found.name) } ?? false
     if !isOlder, !found.name.isName(field.name) {
       target.name = field.name
       history.rename(found.name, to: field.name)
     }
+    if isRestored { history.show(target) }
     var past = history.field(target.name)
     let names = (past.formerNames + (isOlder ? [] : words.formerNames)).uniqueNames(besides: target.name)
     if names != past.formerNames {
@@ -142,7 +154,9 @@ package struct SchemaComparison {
     }
     if field.kind != found.kind {
       guard field.kind.includes(found.kind) else {
-        differences.append(SchemaDifference(declared, field, .kind(found)))
+        var shown = found
+        if isRestored { shown.name = field.name }
+        differences.append(SchemaDifference(declared, field, .kind(shown)))
         return
       }
       target.kind = field.kind
@@ -255,19 +269,6 @@ package struct SchemaComparison {
     if declared.position(of: name) != nil { return targetNameOfField(name) }
     if stored.position(of: name) != nil { return renamed(name) }
     return history.field(formerly: name)?.name ?? name
-  }
-
-  private mutating func targetName() -> String {
-    let isOlder = history.formerNames.contains { $0.isName(declared.name) }
-    let name = isOlder ? stored.name : declared.name
-    if !name.isName(stored.name) {
-      history.formerNames.append(stored.name)
-      hasChanged = true
-    }
-    history.formerNames = (history.formerNames + (isOlder ? [] : declaration.formerNames)).uniqueNames(
-      besides: name)
-    history.model = name
-    return name
   }
 
   private mutating func remember(_ target: ModelSchema) {

@@ -20,7 +20,7 @@ extension SchemaDocument: Codable {
 
 extension SchemaDocument.Model: Codable {
   private enum CodingKeys: String, CodingKey {
-    case name, was, fields, key, indexes, computed, removed, removedIndexes
+    case name, was, fields, key, indexes, computed, removed, removedIndexes, restored, isRestored
   }
 
   package init(from decoder: any Decoder) throws {
@@ -33,7 +33,9 @@ extension SchemaDocument.Model: Codable {
       indexes: try container.list(forKey: .indexes),
       computations: try container.list(forKey: .computed),
       removedFields: try container.list(forKey: .removed),
-      removedIndexes: try container.list(forKey: .removedIndexes))
+      removedIndexes: try container.list(forKey: .removedIndexes),
+      restoredFields: try container.list(forKey: .restored),
+      isRestored: try container.decodeIfPresent(Bool.self, forKey: .isRestored) ?? false)
     _ = try declaration  // the schema is valid
   }
 
@@ -47,6 +49,8 @@ extension SchemaDocument.Model: Codable {
     try container.encode(unlessEmpty: computations, forKey: .computed)
     try container.encode(unlessEmpty: removedFields, forKey: .removed)
     try container.encode(unlessEmpty: removedIndexes, forKey: .removedIndexes)
+    try container.encode(unlessEmpty: restoredFields, forKey: .restored)
+    if isRestored { try container.encode(true, forKey: .isRestored) }
   }
 }
 

@@ -99,6 +99,9 @@ extension SchemaDocument.Model {
       "\(name), removed indexes", old.removedIndexes.map(\.inParentheses).inParentheses,
       removedIndexes.map(\.inParentheses).inParentheses)
     change("\(name), computed", old.computationText, computationText)
+    change(
+      "\(name), restored fields", old.restoredFields.inParentheses, restoredFields.inParentheses)
+    if isRestored != old.isRestored { add(.changed, "\(name), restored: \(old.isRestored) → \(isRestored)") }
     return differences
   }
 

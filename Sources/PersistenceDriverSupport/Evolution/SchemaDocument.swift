@@ -70,14 +70,20 @@ package struct SchemaDocument: Sendable, Hashable {
     package var computations: [Computation]
     package var removedFields: [Removal]
     package var removedIndexes: [[String]]
+    /// The stored names of declared fields that an earlier version removed.
+    package var restoredFields: [String]
+    /// Whether an earlier version removed the model.
+    package var isRestored: Bool
 
     package init(
       name: String, formerNames: [String] = [], fields: [Field], key: [String], indexes: [IndexSchema] = [],
-      computations: [Computation] = [], removedFields: [Removal] = [], removedIndexes: [[String]] = []
+      computations: [Computation] = [], removedFields: [Removal] = [], removedIndexes: [[String]] = [],
+      restoredFields: [String] = [], isRestored: Bool = false
     ) {
       (self.name, self.formerNames, self.fields, self.key) = (name, formerNames, fields, key)
       (self.indexes, self.computations) = (indexes, computations)
       (self.removedFields, self.removedIndexes) = (removedFields, removedIndexes)
+      (self.restoredFields, self.isRestored) = (restoredFields, isRestored)
     }
   }
 
@@ -144,7 +150,8 @@ extension SchemaDocument.Model {
       indexes: schema.indexes,
       computations: declaration.computations.map { .init(fields: $0.fields, from: $0.sources) },
       removedFields: declaration.removedFields.map { .init(name: $0.name, formerNames: $0.formerNames) },
-      removedIndexes: declaration.removedIndexes)
+      removedIndexes: declaration.removedIndexes, restoredFields: declaration.restoredFields,
+      isRestored: declaration.isRestored)
   }
 
   /// The declaration without references, whose computations throw: a file contains no code.
@@ -159,6 +166,7 @@ extension SchemaDocument.Model {
       }
       declaration.removedFields = removedFields.map { .init($0.name, formerNames: $0.formerNames) }
       declaration.removedIndexes = removedIndexes
+      (declaration.restoredFields, declaration.isRestored) = (restoredFields, isRestored)
       declaration.computations = computations.map { computation in
         ModelDeclaration.Computation(fields: computation.fields, sources: computation.from) { _, _ in
           throw PersistenceError(
@@ -251,20 +259,6 @@ extension SchemaDocument {
         continue
       }
       try SchemaFits.remove(model.name, formerNames: model.formerNames, in: transaction)
-    }
-  }
-}
-
-extension SchemaFits {
-  /// Whether a store contains a model that a rule removes, or does not remember the removal (contract S4).
-  package static func isRemovalNeeded(_ name: String, formerNames: [String], _ reader: any StorageReader)
-    throws -> Bool
-  {
-    for name in [name] + formerNames {
-      if let schema = try reader.schema(named: name), !schema.isPlaceholder { return true }
-    }
-    return try !SchemaLedger.histories(reader).contains { history in
-      ModelHistory.isRemoved(history.model) && history.formerNames.containsName(name)
     }
   }
 }

@@ -111,10 +111,17 @@ package final class SchemaFits: Sendable {
     if let stored = try reader.schema(named: name), !stored.isPlaceholder {
       return (try SchemaComparison.fit(declaration, stored: stored, history: history(name)), history(name))
     }
-    let renamed = histories.first { history in
-      history.formerNames.contains { StoredName($0) == StoredName(name) }
-    }
+    let renamed =
+      histories.first { $0.formerNames.containsName(name) }
+      ?? histories.first { history in
+        declaration.isRestored && ModelHistory.isRemoved(history.model)
+          && declaration.formerNames.contains(where: history.formerNames.containsName)
+      }
     if let renamed, ModelHistory.isRemoved(renamed.model) {
+      if declaration.isRestored {
+        guard let stored = try reader.schema(named: renamed.model) else { return (.absent, renamed) }
+        return (try SchemaComparison.fit(declaration, stored: stored, history: renamed), renamed)
+      }
       return (.refused([SchemaDifference(declaration.schema, nil, .removed)]), renamed)
     }
     for other in declaration.formerNames + [renamed?.model].compactMap(\.self) {
@@ -137,7 +144,7 @@ package final class SchemaFits: Sendable {
   ) throws -> Bool {
     guard let preparing = transaction.preparing,
       case .evolves(let plan) = try Self.fit(declaration(of: schema), transaction, location: location).fit,
-      try transaction.cost(of: plan.change) == .rewrite
+      try transaction.costUnderAnyName(of: plan.change) == .rewrite
     else { return false }
     let change = plan.change
     var isPrepared = false
@@ -165,6 +172,13 @@ package final class SchemaFits: Sendable {
     case .mapped: break
     case .same: try transaction.define(schema)  // has no effect, or throws what it throws without a mapping
     case .absent:
+      if declaration.isRestored, let history, ModelHistory.isRemoved(history.model) {
+        // The records were erased, or a version without the model made the store.
+        try transaction.dropPlaceholder(of: schema.name)
+        try SchemaLedger.write(
+          ModelHistory(new: declaration) ?? ModelHistory(model: schema.name), replacing: history.model,
+          in: transaction)
+      }
       try transaction.define(schema)
       if let history = ModelHistory(new: declaration) {
         try SchemaLedger.write(history, replacing: schema.name, in: transaction)
@@ -175,51 +189,19 @@ package final class SchemaFits: Sendable {
       var change = plan.change
       // Only an opening with a schema and a server defer indexes: they know of finishIndexes().
       change.defersIndexes = try limit >= .indexes && transaction.isLarge(change.stored)
-      let cost = try transaction.cost(of: change)
+      let cost = try transaction.costUnderAnyName(of: change)
       guard cost <= limit, !plan.isDeclared || limit == .rewrite else {
         let needed = plan.isDeclared ? .rewrite : cost
         throw PersistenceError.schemaMismatch(
           [SchemaDifference(schema, nil, .cost(needed))], schema, history, location: location)
       }
-      if !change.changesNothing { try transaction.evolve(change, cost: cost, progress) }
+      if declaration.isRestored { try transaction.dropPlaceholder(of: change.target.name) }
+      if !change.changesNothing {
+        try UniqueFill.explaining(change) { try transaction.evolve(change, cost: cost, progress) }
+      }
       try SchemaLedger.write(plan.history, replacing: change.stored.name, in: transaction)
       forget(schema)
     }
-  }
-}
-
-extension SchemaFits {
-  /// Hides a model and its records, and remembers its names, inside a transaction.
-  package static func remove(_ name: String, formerNames: [String], in transaction: any StorageTransaction)
-    throws
-  {
-    let names = [name] + formerNames
-    let histories = try SchemaLedger.histories(transaction)
-    func remember(_ history: ModelHistory, as hidden: String) throws {
-      var history = history
-      let earlier = history.model
-      history.model = hidden
-      history.formerNames = (history.formerNames + names).uniqueNames(besides: hidden)
-      try SchemaLedger.write(history, replacing: earlier, in: transaction)
-    }
-    func known(_ model: String) -> ModelHistory? { histories.first { [$0.model].containsName(model) } }
-    var isStored = false
-    for name in names {
-      guard let stored = try transaction.schema(named: name), !stored.isPlaceholder else { continue }
-      isStored = true
-      var hidden = ModelHistory.removedPrefix + name
-      while try transaction.schema(named: hidden) != nil { hidden += "+" }
-      let target = try ModelSchema(
-        name: hidden, fields: stored.fields, key: stored.key, indexes: stored.indexes)
-      try transaction.evolve(
-        SchemaChange(from: stored, to: target, sources: stored.fields.indices.map { .field($0) }))
-      var history = known(name) ?? ModelHistory(model: name)
-      history.meet(stored.fingerprint)
-      try remember(history, as: hidden)
-    }
-    guard !isStored else { return }
-    let history = names.lazy.compactMap(known).first ?? ModelHistory(model: name)
-    try remember(history, as: ModelHistory.removedPrefix + name)
   }
 }
 
@@ -252,6 +234,29 @@ extension ModelHistory {
   }
 }
 
+extension StorageReader {
+  /// The cost of a change, also of one that gives a restored model a name that the store keeps from other models.
+  package func costUnderAnyName(of change: SchemaChange) throws -> EvolutionCost {
+    let (stored, target) = (change.stored, change.target)
+    guard StoredName(stored.name) != StoredName(target.name),
+      try schema(named: target.name)?.isPlaceholder == true
+    else { return try cost(of: change) }
+    let unnamed = try ModelSchema(
+      name: stored.name, fields: target.fields, key: target.key, indexes: target.indexes)
+    return try cost(
+      of: SchemaChange(
+        from: stored, to: unnamed, sources: change.sources, computeSources: change.computeSources,
+        compute: change.compute))
+  }
+}
+
+extension StorageTransaction {
+  /// Drops what keeps the name of a model that the store has under another name.
+  fileprivate func dropPlaceholder(of name: String) throws {
+    if let other = try schema(named: name), other.isPlaceholder { try drop(other) }
+  }
+}
+
 extension SchemaChange {
   /// Whether only the store's memory of the model changes.
   package var changesNothing: Bool {
@@ -278,7 +283,7 @@ extension PersistenceError {
         location: location)
       : PersistenceError(
         .schemaMismatch,
-        "the store contains another declaration of \(schema.name): "
+        "the declaration of \(schema.name) does not fit the store: "
           + differences.map { text($0, $0.description) }.joined(separator: "; "), model: schema.name,
         location: location)
     error.differences = differences

@@ -65,11 +65,7 @@ package enum SchemaStore {
       guard stored.position(of: name) == nil else { throw taken(removed) }
       target = try stored.renaming(removed.hiddenName, to: name)
       history.rename(removed.hiddenName, to: name)
-      var past = history.field(name)
-      past.formerNames.removeAll(where: ModelHistory.isRemoved)
-      // Records that were inserted in the meantime have this value.
-      if let field = target.field(named: name), !field.isOptional { past.fill = past.fill ?? field.kind.zero }
-      history.set(past)
+      if let field = target.field(named: name) { history.show(field) }
     } else {
       if let other = try transaction.schema(named: removed.model) {
         guard other.isPlaceholder else { throw taken(removed) }

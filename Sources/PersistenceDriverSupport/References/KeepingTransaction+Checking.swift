@@ -14,8 +14,8 @@ extension KeepingTransaction {
     }
     for new in notes.newReferences {
       // A nested transaction that rolled back may have taken the reference with it.
-      for reference in try map.all where reference.hasField(of: new) {
-        try wrapped.requireTargets(of: reference, location: location)
+      for reference in try map.all where reference.hasField(of: new.reference) {
+        try wrapped.requireTargets(of: reference, begunBy: new, location: location)
       }
     }
     for (target, keys) in notes.newest {
@@ -110,9 +110,26 @@ extension StorageReader {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/brokenReference`` and the record.
   /// - Complexity: One look-up for each record that refers to another one.
   package func requireTargets(of reference: StoredReference, location: String) throws {
+    try requireTargets(of: reference, begunBy: nil, location: location)
+  }
+
+  /// The error of an opening that begins a reference, or gives it another target; nil if all records have theirs.
+  package func error(
+    ofBeginning reference: StoredReference, formerTarget: String?, location: String
+  ) throws -> PersistenceError? {
+    try firstDangling(of: reference).map { dangling in
+      let new = NewReference(reference: reference, formerTarget: formerTarget, hadRecords: true)
+      return .brokenReference(
+        reference, of: dangling.record, to: dangling.target, begunBy: new, location: location)
+    }
+  }
+
+  fileprivate func requireTargets(
+    of reference: StoredReference, begunBy new: NewReference?, location: String
+  ) throws {
     if let dangling = try firstDangling(of: reference) {
       throw PersistenceError.brokenReference(
-        reference, of: dangling.record, to: dangling.target, location: location)
+        reference, of: dangling.record, to: dangling.target, begunBy: new, location: location)
     }
   }
 
@@ -164,15 +181,31 @@ extension StorageReader {
 }
 
 extension PersistenceError {
-  /// A record that refers to an absent one.
+  /// A record that refers to an absent one, with what to do: about the declaration, if it is that which began a reference
+  /// of existing records.
   static func brokenReference(
-    _ reference: StoredReference, of record: RecordKey, to target: PersistentValue, location: String
+    _ reference: StoredReference, of record: RecordKey, to target: PersistentValue,
+    begunBy new: NewReference? = nil, location: String
   ) -> PersistenceError {
-    PersistenceError(
+    let rule = ".orphans(\\\(reference.model).\(reference.field), …)"
+    let advice: String
+    if let former = new?.formerTarget {
+      advice =
+        "the store's records refer to \(former): if \(reference.target) is \(former) under another name, write "
+        + "@Persistent(\"\(reference.target)\", was: \"\(former)\"); if not, make the records in a .step, or add "
+        + "\(rule) to the StoreSchema"
+    } else if new?.hadRecords == true {
+      advice =
+        "the field is a reference now: add \(rule) to the StoreSchema with .setNil or .cascade for such records, or save "
+        + "the \(reference.target) before"
+    } else {
+      advice =
+        "save the \(reference.target), or change or delete the \(reference.model), in the same transaction"
+    }
+    return PersistenceError(
       .brokenReference,
       "“\(reference.field)” of \(reference.model) \(record) refers to \(reference.target) \(target), which does not exist; "
-        + "save the \(reference.target), or change or delete the \(reference.model), in the same transaction",
-      model: reference.model, field: reference.field, key: record, location: location)
+        + advice, model: reference.model, field: reference.field, key: record, location: location)
   }
 }
 

@@ -53,6 +53,7 @@ extension KeepingTransaction {
     for (reference, words) in zip(try stored(declaration), declaration.references) {
       var reference = reference
       if !replacesRules, try map.ended.contains(where: { $0.hasEnds(of: reference) }) { continue }
+      var formerTarget: String?
       if let known = try map.all.first(where: { $0.hasField(of: reference) }) {
         let isSameTarget = StoredName(known.target) == StoredName(reference.target)
         let isEarlier = !replacesRules && known.formerRules.contains(reference.rule)
@@ -62,6 +63,7 @@ extension KeepingTransaction {
           try save(reference)
           continue
         }
+        formerTarget = known.target
       } else if let ended = try map.ended.first(where: { $0.hasField(of: reference) }) {
         reference.formerRules = ended.formerRules.filter { $0 != reference.rule }
       }
@@ -69,8 +71,15 @@ extension KeepingTransaction {
       if let rule = declaration.orphanRules[StoredName(words.field)] {
         try settleOrphans(of: reference, rule)
       }
-      notes.add(reference)
+      notes.add(
+        NewReference(
+          reference: reference, formerTarget: formerTarget, hadRecords: try hasRecords(reference.model)))
     }
+  }
+
+  private func hasRecords(_ model: String) throws -> Bool {
+    guard let schema = try wrapped.schema(named: model) else { return false }
+    return try wrapped.fetch(FetchRequest(schema, limit: 1)).read(from: 0, limit: 1) { _ in } > 0
   }
 
   /// Ends the references that a rule of the declaration ends.
@@ -192,7 +201,7 @@ extension KeepingTransaction {
     case .computed:
       var computed = reference
       (computed.model, computed.field) = (change.target.name, name)
-      notes.add(computed)
+      notes.add(NewReference(reference: computed, formerTarget: nil, hadRecords: false))
     case .field(_, replacingNil: let value?), .fill(let value):
       guard !value.isNull else { return }
       let isOwn = StoredName(reference.target) == StoredName(change.stored.name)

@@ -1,6 +1,15 @@
 import PersistenceDriver
 import PersistencePrimitives
 
+/// A reference that a declaration has begun.
+struct NewReference {
+  var reference: StoredReference
+  /// The model to which the field referred before; nil if it referred to none.
+  let formerTarget: String?
+  /// Whether the store had records of the model when the reference began.
+  let hadRecords: Bool
+}
+
 /// The references that a transaction must check before it commits: hints, by target and key.
 ///
 /// A hint that no longer applies costs one look-up. So a nested transaction that rolls back discards only its own, and
@@ -19,7 +28,7 @@ struct ReferenceNotes {
   /// The models whose referrers are all checked, because the model was dropped.
   private(set) var wholeTargets: Set<StoredName> = []
   /// The fields of which all records are checked, because they are references since this transaction.
-  private(set) var newReferences: [StoredReference] = []
+  private(set) var newReferences: [NewReference] = []
 
   /// Whether a level has so many keys that the caller removes those of existing records.
   var isFull: Bool { levels[levels.count - 1].count >= levels[levels.count - 1].threshold }
@@ -47,18 +56,18 @@ struct ReferenceNotes {
 
   /// Adds the new references of a model under the names that they have after a change.
   mutating func copyNewReferences(_ change: SchemaChange) {
-    for reference in newReferences where StoredName(reference.model) == StoredName(change.stored.name) {
-      guard let field = change.name(of: reference.field) else { continue }
-      var renamed = reference
-      (renamed.model, renamed.field) = (change.target.name, field)
-      if !renamed.hasField(of: reference) { add(renamed) }
+    for new in newReferences where StoredName(new.reference.model) == StoredName(change.stored.name) {
+      guard let field = change.name(of: new.reference.field) else { continue }
+      var renamed = new
+      (renamed.reference.model, renamed.reference.field) = (change.target.name, field)
+      if !renamed.reference.hasField(of: new.reference) { add(renamed) }
     }
   }
 
   /// Adds all records of a field that has become a reference.
-  mutating func add(_ reference: StoredReference) {
-    newReferences.removeAll { $0.hasField(of: reference) }
-    newReferences.append(reference)
+  mutating func add(_ new: NewReference) {
+    newReferences.removeAll { $0.reference.hasField(of: new.reference) }
+    newReferences.append(new)
   }
 
   /// The keys of the innermost nested transaction.

@@ -9,7 +9,8 @@
       commandName: "check", abstract: "Check whether code that declares a schema would open a store.",
       discussion: """
         Each line starts with = (no change), + (new), * (changes), - (removed) or ! (refused), followed by the changes or \
-        by the words that the code needs. The command writes nothing. The exit code is 1 if the code would be refused.
+        by the words that the code needs. A line with ? names a stored field that a new one may have renamed. The command \
+        writes nothing. The exit code is 1 if the code would be refused.
         """)
 
     @Argument(help: "The schema's file.")

@@ -105,6 +105,10 @@
       guard stores.hasFiles(source) else {
         throw ToolFailure.usage("--backup: the store has no files; run persistence backup first")
       }
+      guard path.prefix(while: { $0 != "/" }).firstIndex(of: ":") == nil else {
+        throw ToolFailure.usage(
+          TerminalText.safe("--backup takes a path, not a URL; “\(path)” has a scheme, or begin it with ./"))
+      }
       guard !path.isEmpty, !FileManager.default.fileExists(atPath: path) else {
         throw ToolFailure.usage(
           TerminalText.safe("--backup: “\(path)” exists already; name a new file or folder"))

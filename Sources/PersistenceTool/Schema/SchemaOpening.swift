@@ -41,7 +41,7 @@ struct SchemaOpening: Encodable {
     let stored = try ReferenceLedger.references(reader)
     for model in document.models {
       let declaration = try model.declaration
-      let references = model.referenceLines(stored)
+      let (references, broken) = try document.references(of: model, stored, reader, location: location)
       let (fit, history) = try SchemaFits.fit(declaration, reader, location: location)
       switch fit {
       case .absent:
@@ -57,10 +57,11 @@ struct SchemaOpening: Encodable {
       case .evolves(let plan):
         var change = plan.change
         change.defersIndexes = try reader.isLarge(change.stored)
-        let cost = try change.changesNothing ? .catalog : reader.cost(of: change)
+        let cost = try change.changesNothing ? .catalog : reader.costUnderAnyName(of: change)
         models.append(
           Model(
-            name: model.name, outcome: .changes, cost: "\(cost)", lines: change.lines(cost) + references,
+            name: model.name, outcome: .changes, cost: "\(cost)",
+            lines: change.lines(cost) + change.undeclaredLines(model) + references,
             needsCode: change.compute != nil && cost > .catalog))
       case .refused(let differences):
         let error = PersistenceError.schemaMismatch(
@@ -70,6 +71,11 @@ struct SchemaOpening: Encodable {
           Model(
             name: model.name, outcome: .refused,
             lines: (error.code == .newerStore ? [newer] : []) + differences.map(\.description)))
+      }
+      let evolves = if case .evolves = fit { true } else { false }
+      if !broken.isEmpty, evolves || fit.isCurrent {
+        models[models.count - 1].outcome = .refused
+        models[models.count - 1].lines += broken
       }
     }
     for model in document.removedModels
@@ -103,41 +109,90 @@ struct SchemaOpening: Encodable {
   }
 }
 
-extension SchemaDocument.Model {
-  /// The references that begin, change or end, one line for each.
-  fileprivate func referenceLines(_ stored: [StoredReference]) -> [String] {
-    fields.compactMap { field in
+extension SchemaDocument {
+  /// The references of a model that begin, change or end, one line for each, and what prevents them from beginning.
+  fileprivate func references(
+    of model: Model, _ stored: [StoredReference], _ reader: any StorageReader, location: String
+  ) throws -> (lines: [String], broken: [String]) {
+    var (lines, broken): ([String], [String]) = ([], [])
+    for field in model.fields {
+      let names = [field.schema.name] + field.formerNames
       let known = stored.first {
-        ([name] + formerNames).containsName($0.model)
-          && ([field.schema.name] + field.formerNames).containsName($0.field)
+        ([model.name] + model.formerNames).containsName($0.model) && names.containsName($0.field)
       }
-      switch (known, field.reference) {
-      case (nil, let now?):
-        return
-          "+ \(field.schema.name) refers to \(now.target) (\(now.rule.rawValue)); all records are checked"
-      case (let before?, let now?) where before.rule != now.rule:
-        return
-          "* \(field.schema.name) refers to \(now.target): \(before.rule.rawValue) → \(now.rule.rawValue)"
-      case (let before?, nil) where field.endsReference:
-        return "- \(field.schema.name) refers to \(before.target)"
-      default: return nil
+      guard let now = field.reference else {
+        if let known, field.endsReference { lines.append("- \(field.schema.name) refers to \(known.target)") }
+        continue
       }
+      let target = self.model(now.target)
+      let isSame = known.map { ([now.target] + (target?.formerNames ?? [])).containsName($0.target) } ?? false
+      if let known, isSame {
+        if known.rule != now.rule {
+          lines.append(
+            "* \(field.schema.name) refers to \(now.target): \(known.rule.rawValue) → \(now.rule.rawValue)")
+        }
+        continue
+      }
+      let former = known.map { "* \(field.schema.name) refers to \($0.target) → " }
+      lines.append(
+        (former ?? "+ \(field.schema.name) refers to ")
+          + "\(now.target) (\(now.rule.rawValue)); all records are checked")
+      guard now.orphans == nil,
+        let schema = try reader.storedSchema(named: [model.name] + model.formerNames),
+        let place = names.first(where: { schema.position(of: $0) != nil })
+      else { continue }
+      let there = try reader.storedSchema(named: [now.target] + (target?.formerNames ?? []))
+      let begun = StoredReference(
+        model: schema.name, field: place, target: there?.name ?? now.target, rule: now.rule)
+      let error = try reader.error(
+        ofBeginning: begun, formerTarget: known?.target, location: location)
+      if let error { broken.append(error.message) }
     }
+    return (lines, broken)
+  }
+}
+
+extension StorageReader {
+  /// The schema of the first of some names that the store contains.
+  fileprivate func storedSchema(named names: [String]) throws -> ModelSchema? {
+    for name in names {
+      if let schema = try schema(named: name), !schema.isPlaceholder { return schema }
+    }
+    return nil
   }
 }
 
 extension SchemaChange {
+  /// The stored fields that a model does not declare, if it adds some that may be theirs under other names.
+  fileprivate func undeclaredLines(_ model: SchemaDocument.Model) -> [String] {
+    let added = zip(target.fields, sources).filter { if case .fill = $1 { true } else { false } }.map(\.0)
+    let kept = Set(
+      zip(target.fields, sources).compactMap { field, source -> Int? in
+        guard case .field(let position, _) = source, model.field(field.name) == nil else { return nil }
+        return ModelHistory.isRemoved(field.name) ? nil : position
+      })
+    return kept.sorted().map { stored.fields[$0] }.filter { field in
+      added.contains { $0.kind.includes(field.kind) }
+    }.map {
+      "? \($0): kept, and not declared; if a new field has its values, write was: \"\($0.name)\" there"
+    }
+  }
+
   /// The change in words, one line for each field and index.
   fileprivate func lines(_ cost: EvolutionCost) -> [String] {
     var lines: [String] = []
     if StoredName(stored.name) != StoredName(target.name) {
-      lines.append("* \(stored.name) → \(target.name)")
+      lines.append(
+        ModelHistory.isRemoved(stored.name)
+          ? "+ \(target.name), shown again" : "* \(stored.name) → \(target.name)")
     }
     for (field, source) in zip(target.fields, sources) {
       switch source {
       case .field(let position, let replacement):
         let old = stored.fields[position]
-        if ModelHistory.isRemoved(field.name) {
+        if ModelHistory.isRemoved(old.name), !ModelHistory.isRemoved(field.name) {
+          lines.append("+ \(field), shown again")
+        } else if ModelHistory.isRemoved(field.name) {
           if !ModelHistory.isRemoved(old.name) { lines.append("- \(old), hidden until it is erased") }
         } else if field != old {
           lines.append("* \(old) → \(field)" + (replacement.map { ", \($0) for nil" } ?? ""))
@@ -147,10 +202,15 @@ extension SchemaChange {
       }
     }
     let origins = indexOrigins
-    for (position, index) in stored.indexes.enumerated() where !origins.contains(position) {
+    for (position, index) in stored.indexes.enumerated()
+    where !origins.contains(position) && !target.indexes.contains(index) {
       lines.append("- index \(index)")
     }
     for (index, origin) in zip(target.indexes, origins) where origin == nil {
+      if stored.indexes.contains(index) {
+        lines.append("* index \(index), built anew")
+        continue
+      }
       let waits = cost < .rewrite && mayDefer(index)
       lines.append("+ index \(index)" + (waits ? ", which finishIndexes() builds" : ""))
     }

@@ -10,6 +10,9 @@ enum LeftBehindChecks {
       "after a field became required, older versions get newerStore and change nothing", [.s4],
       needs: [.writable, .droppingModels], required),
     ConformanceCheck(
+      "one value for several nils of a unique field is refused, with the way out, and changes nothing",
+      [.s5, .e4], needs: [.writable, .droppingModels], claimed),
+    ConformanceCheck(
       "a new store knows what its declarations say of the past, so an older version adds nothing",
       [.s4, .s3],
       needs: [.writable, .droppingModels], newStore),
@@ -25,6 +28,11 @@ enum LeftBehindChecks {
   enum Owned: StoreSchema {
     static let models: [any PersistentRecord.Type] = [Shelf.Owned.self]
     static let evolution: [EvolutionRule] = [.fill(\Shelf.Owned.owner, with: "nobody")]
+  }
+
+  private enum Claimed: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Shelf.Claimed.self]
+    static let evolution: [EvolutionRule] = [.fill(\Shelf.Claimed.owner, with: "nobody")]
   }
 
   enum Ownerless: StoreSchema {
@@ -106,6 +114,19 @@ enum LeftBehindChecks {
       try expectNewer(repository, "after reopening")
       try check("after reopening")
     }
+  }
+
+  @Sendable private static func claimed(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: Shelf.Distinct.samples(9))
+    let before = try StoredContent(repository.storage)
+    let error = try expectError(.uniqueViolation) { try repository.evolved(Claimed.self) }
+    try expect(error.field, equals: "owner")
+    try expect(error.message.contains(".fill") && error.message.contains(".compute"), "\(error)")
+    try expect(StoredContent(repository.storage), equals: before)
+    for id in [3, 6] { try repository.delete(Shelf.Distinct.self, id: id) }
+    try repository.evolved(Claimed.self)
+    try expect(repository.find(Shelf.Claimed.self, id: 9)?.owner, equals: "nobody")
   }
 
   @Sendable private static func newStore(_ context: ContextUnderTest) throws {

@@ -10,6 +10,9 @@ enum RelationEvolutionChecks {
       steps),
     ConformanceCheck("references and their targets keep their rules under new names", [.l2, .s3], renamed),
     ConformanceCheck(
+      "a target that was renamed without a word is refused, with the word, and nothing changes", [.l1, .e4],
+      unsaid),
+    ConformanceCheck(
       "an opening changes delete rules, which earlier versions do not change back", [.l2, .s4], rules),
     ConformanceCheck(
       "a removed reference keeps nothing, and a referred model is not removed", [.l1, .s8], removed),
@@ -86,6 +89,17 @@ enum RelationEvolutionChecks {
     try repository.delete(Performer.self, id: "ada")
     try repository.delete(FilmVersion.Company.self, id: 1)
     try expect(repository.filter(FilmVersion.Movie.self).ids(), equals: [2, 9])
+  }
+
+  @Sendable private static func unsaid(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.evolved(FilmApp.Related.self)
+    try repository.save(Studio(1))
+    try repository.save(Film(1, studio: 1))
+    let before = try StoredContent(repository.storage)
+    let error = try expectError(.brokenReference) { try repository.evolved(FilmApp.Unsaid.self) }
+    try expect(error.message.contains("@Persistent(\"Firm\", was: \"Studio\")"), "\(error)")
+    try expect(StoredContent(repository.storage), equals: before)
   }
 
   @Sendable private static func rules(_ context: ContextUnderTest) throws {

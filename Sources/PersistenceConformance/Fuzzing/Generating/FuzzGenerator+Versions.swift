@@ -16,6 +16,8 @@ extension FuzzGenerator {
       var sources: [Int] = []
       /// Whether its optionality has changed, which happens once.
       var isSettled = false
+      /// Whether a rule restores it.
+      var isRestored = false
       var pool: [PersistentValue]
 
       var name: FuzzPast.Name {
@@ -113,7 +115,8 @@ extension FuzzGenerator {
       fields.map { field in
         FuzzPast.Field(
           number: field.number, formerNames: field.name.formerNames, fill: field.fill,
-          replacement: field.replacement, sources: field.sources.map(name))
+          replacement: field.replacement, sources: field.sources.map(name),
+          isRestored: field.isRestored ? true : nil)
       }, removed: lineage.removed.map(name))
     words[models.count] = FuzzWords(past: past)
     models.append(FuzzModel(schema: schema, keys: keys, pools: fields.map(\.pool)))
@@ -132,7 +135,7 @@ extension FuzzGenerator {
   private mutating func changeOnce(_ lineage: inout Lineage) -> Bool {
     let place = random.int(0...lineage.fields.count - 1)
     let isKey = place == 0
-    switch random.int(0...14) {
+    switch random.int(0...16) {
     case 0, 1, 2: lineage.fields[place].names.append(lineage.newName())
     case 3: lineage.modelNames.append("Movie\(lineage.modelNames.count)")
     case 4, 5, 6: addField(&lineage)
@@ -141,6 +144,7 @@ extension FuzzGenerator {
     case 9:
       if !isKey { _ = drop(place, &lineage) }
     case 10, 11: computeField(&lineage)
+    case 13, 14: restoreField(&lineage)
     case 12:
       let wider = FuzzReference.widerKinds(than: lineage.fields[place].kind)
       if !isKey, !wider.isEmpty {
@@ -163,6 +167,20 @@ extension FuzzGenerator {
     let field = lineage.fields.remove(at: place)
     lineage.all[field.number] = field
     return field.number
+  }
+
+  /// Declares a removed field again, with the rule that restores it.
+  private mutating func restoreField(_ lineage: inout Lineage) {
+    // A store that never had the field needs a value for it.
+    let places = lineage.removed.indices.filter { place in
+      lineage.all[lineage.removed[place]].map { $0.isOptional || $0.fill != nil || !$0.sources.isEmpty }
+        ?? false
+    }
+    guard !places.isEmpty else { return }
+    let number = lineage.removed.remove(at: random.pick(places))
+    guard var field = lineage.all[number] else { return }
+    field.isRestored = true
+    lineage.fields.append(field)
   }
 
   private func newNumber(_ lineage: Lineage) -> Int {

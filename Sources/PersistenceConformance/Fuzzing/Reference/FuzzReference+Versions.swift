@@ -28,12 +28,13 @@ extension FuzzReference {
     try zip(declared.fields, past.fields).map { field, past in
       if let position = column(past.number) {
         let stored = columns[position]
-        guard !stored.isHidden, Self.includes(field.kind, stored.field.kind),
+        guard !stored.isHidden || past.isRestored == true, Self.includes(field.kind, stored.field.kind),
           field.isOptional || !stored.field.isOptional
         else { throw Refusal(.schemaMismatch) }
         return .stored(position)
       }
-      guard past.sources.isEmpty, !removedNames.contains(StoredName(field.name)),
+      guard past.sources.isEmpty,
+        past.isRestored == true || !removedNames.contains(StoredName(field.name)),
         let fill = past.fill ?? (field.isOptional ? .null : nil)
       else { throw Refusal(.schemaMismatch) }
       return .constant(FuzzValue.stored(fill))
@@ -53,8 +54,11 @@ extension FuzzReference {
     var used: Set<Int> = []
     for (field, words) in zip(declared.fields, past.fields) {
       if let position = column(words.number) {
-        changed[position] = try matched(columns[position], field, words)
+        changed[position] = try matched(shown(columns[position], field, words), field, words)
         continue
+      }
+      if words.isRestored == true {
+        removedNames.subtract(([field.name] + words.formerNames).map { StoredName($0) })
       }
       guard !removedNames.contains(StoredName(field.name)) else { throw Refusal(.schemaMismatch) }
       var column = FuzzColumn(
@@ -120,6 +124,18 @@ extension FuzzReference {
     }
   }
 
+  /// The column of a field that a rule restores, with its last name; other columns as they are.
+  private func shown(_ column: FuzzColumn, _ field: FieldSchema, _ words: FuzzPast.Field) -> FuzzColumn {
+    guard column.isHidden, words.isRestored == true else { return column }
+    var column = column
+    column.isHidden = false
+    column.formerNames.formUnion(([column.name] + words.formerNames).map { StoredName($0) })
+    column.formerNames.remove(StoredName(field.name))
+    column.name = field.name
+    if !column.field.isOptional { column.fill = column.fill ?? column.field.kind.zero }
+    return column
+  }
+
   private func matched(_ column: FuzzColumn, _ field: FieldSchema, _ words: FuzzPast.Field) throws
     -> FuzzColumn
   {
@@ -157,7 +173,10 @@ extension FuzzReference {
         // A source that is not declared is known by its last name only.
         let isDeclared = past.fields.contains { $0.number == source.number }
         let isNamed = StoredName(columns[position].name) == StoredName(source.name)
-        guard !columns[position].isHidden, isDeclared || isNamed else { throw Refusal(.schemaMismatch) }
+        let isRestored = past.fields.contains { $0.number == source.number && $0.isRestored == true }
+        guard !columns[position].isHidden || isRestored, isDeclared || isNamed else {
+          throw Refusal(.schemaMismatch)
+        }
         used.insert(source.number)
         inputs.append(rows.map { $0[position] })
       } else {
