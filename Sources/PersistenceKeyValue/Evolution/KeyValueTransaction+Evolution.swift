@@ -34,7 +34,9 @@ extension KeyValueTransaction: PreparingTransaction {
     let plan = try EvolutionPlan(change, of: old.model, isEmpty: try count(of: old) == 0)
     guard plan.isRewriting else { return false }
     changes.copies[StoredName(change.stored.name)] = try attempt {
-      try copyRecords(change, plan, from: old, checkpointLimit: store.indexBuilding.memory)
+      try copyRecords(
+        change, plan, from: old,
+        checkpointLimit: min(store.indexBuilding.memory, RecordsCopy.checkpointLimit))
     }
     preparedWrites = source.generation
     return true

@@ -9,6 +9,10 @@ import PersistencePrimitives
 struct RecordsCopy {
   /// The memory of the records between reading and writing, in bytes.
   private static let batchLimit = 256 << 10
+  /// How many bytes are written between two early commits.
+  ///
+  /// Pages that are still in the processor's cache are written faster, while each commit waits for the disk.
+  static let checkpointLimit = 6 << 20
 
   let change: SchemaChange
   let number: UInt16
