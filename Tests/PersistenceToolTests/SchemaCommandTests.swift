@@ -105,6 +105,9 @@ struct SchemaCommandTests {
     #expect(said.code == 0, "\(said)")
     #expect(!said.output.contains("all records are checked"), "\(said)")
     #expect(tool("schema", "apply", try file("said.json", related), url).code == 0)
+    // An earlier version uses the store as before.
+    let earlier = tool("schema", "check", folder("related.json"), url)
+    #expect(earlier.code == 0 && !earlier.output.contains("refers to"), "\(earlier)")
   }
 
   @Test(

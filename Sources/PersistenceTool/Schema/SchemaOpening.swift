@@ -125,7 +125,10 @@ extension SchemaDocument {
         continue
       }
       let target = self.model(now.target)
-      let isSame = known.map { ([now.target] + (target?.formerNames ?? [])).containsName($0.target) } ?? false
+      let there = try target.flatMap { try reader.storedName(of: $0, location: location) }
+      // A later version may have renamed the target.
+      let targets = [now.target] + (target?.formerNames ?? []) + [there].compactMap(\.self)
+      let isSame = known.map { targets.containsName($0.target) } ?? false
       if let known, isSame {
         if known.rule != now.rule {
           lines.append(
@@ -141,9 +144,8 @@ extension SchemaDocument {
         let schema = try reader.storedSchema(named: [model.name] + model.formerNames),
         let place = names.first(where: { schema.position(of: $0) != nil })
       else { continue }
-      let there = try reader.storedSchema(named: [now.target] + (target?.formerNames ?? []))
       let begun = StoredReference(
-        model: schema.name, field: place, target: there?.name ?? now.target, rule: now.rule)
+        model: schema.name, field: place, target: there ?? now.target, rule: now.rule)
       let error = try reader.error(
         ofBeginning: begun, formerTarget: known?.target, location: location)
       if let error { broken.append(error.message) }
@@ -153,6 +155,17 @@ extension SchemaDocument {
 }
 
 extension StorageReader {
+  /// The name under which the store contains a declared model; nil if it does not.
+  fileprivate func storedName(of model: SchemaDocument.Model, location: String) throws -> String? {
+    switch try SchemaFits.fit(model.declaration, self, location: location).fit {
+    case .same: model.name
+    case .mapped(let mapping): mapping.stored.name
+    case .evolves(let plan): plan.change.stored.name
+    case .absent: nil
+    case .refused: try storedSchema(named: [model.name] + model.formerNames)?.name
+    }
+  }
+
   /// The schema of the first of some names that the store contains.
   fileprivate func storedSchema(named names: [String]) throws -> ModelSchema? {
     for name in names {
