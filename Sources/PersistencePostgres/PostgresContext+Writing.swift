@@ -188,7 +188,8 @@ extension PostgresContext {
 
   /// Commits, and returns whether the transaction has written anything; passes its number to the observers.
   private func commit(_ session: PostgresSession, register: (NumberedTransaction) -> Void) throws -> Bool {
-    let log = PostgresCommits.log(store, withMoment: observers.isObserved)
+    let log = PostgresCommits.log(
+      store, withMoment: observers.isObserved, mayBeRefused: session.isDeferred)
     let number = try commit(session, after: [log]) { logged in
       NumberedTransaction(logged.text(0, 0), moment: logged.text(0, 1)).map(register)
     }

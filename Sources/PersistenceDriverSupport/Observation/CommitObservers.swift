@@ -19,6 +19,8 @@ import Synchronization
 /// transactions commit at the same time (``NumberedCommits``), their numbers decide which commits a read has seen.
 public final class CommitObservers: Sendable {
   let observers = Lock<[CommitObserver]>([])
+  /// The same observers, for transactions that begin: they must not wait for a check, which asks a server.
+  private let listed = Mutex<[CommitObserver]>([])
   private let observed = Atomic<Bool>(false)
   static let ledger = StoredName(ReservedModel.fillLedger)
 
@@ -54,7 +56,8 @@ public final class CommitObservers: Sendable {
   /// - Returns: The argument for ``commit(_:_:)``.
   public func begin(_ transaction: any StorageTransaction) -> ObservedTransaction {
     guard isObserved else { return ObservedTransaction(transaction: transaction, record: nil) }
-    let record = CommitRecord(observers.withLock { $0 })
+    // An observer that comes later does not know which keys the transaction changes.
+    let record = CommitRecord(listed.withLock { $0 })
     return ObservedTransaction(transaction: RecordingTransaction(transaction, record), record: record)
   }
 
@@ -131,6 +134,7 @@ extension CommitObservers {
     try observers.withLock { observers in
       if observers.isEmpty { _ = try outside?.check() }
       observers.append(observer)
+      listed.withLock { [observers] in $0 = observers }
       observed.store(true, ordering: .releasing)
     }
   }
@@ -138,6 +142,7 @@ extension CommitObservers {
   package func remove(_ observer: CommitObserver) {
     observers.withLock { observers in
       observers.removeAll { $0 === observer }
+      listed.withLock { [observers] in $0 = observers }
       guard observers.isEmpty else { return }
       observed.store(false, ordering: .releasing)
       outside?.reset()

@@ -19,27 +19,23 @@ extension PostgresConnection {
       "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
     )
     let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
-    let places = try send(commands, action, deadline)
-    // The server does not commit after a statement that it has refused.
-    var refusal: PersistenceError?
+    let places = try send(
+      commands + [PostgresCommand("COMMIT", prepared: -5)], action, deadline, flushingAfter: commands.count)
+    var areAnswered = false
     do {
-      let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
       let next = try query.map { try send([$0], action, deadline) }
-      let sent = next == nil ? 2 : 3
-      while unread > sent { try skipBatch(wait) }
-      do {
-        body(try readBatch(places, wait))
-      } catch let error as PersistenceError where error.isAnswer {
-        refusal = error
+      while unread > (next == nil ? 1 : 2) { try skipBatch(wait) }
+      let answers = try readBatch(places, wait) { results in
+        guard results.count == commands.count else { return }
+        areAnswered = true
+        body(results)
       }
-      let answers = try readBatch(last, wait)
-      if let refusal { throw refusal }
       // The commit has succeeded, and its caller waits for nothing else.
       let short = Wait(deadline: .now + .seconds(1), isReading: false, cancels: false, action: action)
       return (answers.last, next.flatMap { try? readBatch($0, short) }?.last)
     } catch let error as PersistenceError {
-      if let refusal { throw refusal }
-      guard isBroken else { throw error }
+      // The server does not commit after a statement that it has refused.
+      guard isBroken, areAnswered || !error.isAnswer else { throw error }
       throw UnansweredCommit(reason: error)
     }
   }

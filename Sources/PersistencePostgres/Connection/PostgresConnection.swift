@@ -156,10 +156,13 @@ extension PostgresConnection {
     var isResult = false
   }
 
-  func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
-    throws
-    -> [Place]
-  {
+  /// Sends statements as a batch.
+  ///
+  /// - Parameter count: After how many statements the server is to send their answers, before it executes the others.
+  func send(
+    _ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?,
+    flushingAfter count: Int? = nil
+  ) throws -> [Place] {
     guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     var places: [Place] = []
     var fresh: Set<Int> = []
@@ -169,8 +172,9 @@ extension PostgresConnection {
       places.append(Place(deallocates: true))
       prepared.removeAll()
     }
-    for command in commands {
+    for (index, command) in commands.enumerated() {
       var command = command
+      if index == count { try check(PQsendFlushRequest(handle), action) }
       // A pooler may run the next transaction on another connection of the server.
       if store.configuration.pooler == .transaction { command.prepared = nil }
       if let number = command.prepared, !prepared.contains(number), fresh.insert(number).inserted {
@@ -235,7 +239,12 @@ extension PostgresConnection {
 
   func endBatch() { unread -= 1 }
 
-  func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
+  /// Reads the results of a batch.
+  ///
+  /// - Parameter progress: Gets the results so far whenever there is another one, before the wait for the next.
+  func readBatch(
+    _ places: [Place], _ wait: Wait, progress: ([PostgresResult]) -> Void = { _ in }
+  ) throws -> [PostgresResult] {
     var wait = wait
     var results: [PostgresResult] = []
     var failure: PersistenceError?
@@ -267,7 +276,10 @@ extension PostgresConnection {
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
         if places.indices.contains(place) {
           if let number = places[place].prepares { prepared.insert(number) }
-          if places[place].isResult { results.append(result) }
+          if places[place].isResult {
+            results.append(result)
+            progress(results)
+          }
         }
       case PGRES_PIPELINE_ABORTED: break
       default:

@@ -91,7 +91,8 @@ final class PostgresCommits: NumberedCommits {
       + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)))"
     return PostgresCommand(
       "SELECT \(now)::text, found, \(isWhole), $1::text "
-        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news", parameters)
+        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news",
+      prepared: moment == nil ? nil : -19, parameters)
   }
 
   /// The connection for checks, opened again if it is broken.
@@ -124,12 +125,14 @@ final class PostgresCommits: NumberedCommits {
   /// The statement that records and returns the number of the running transaction, if wanted with the moment that the
   /// transaction reads.
   ///
-  /// A restored backup may hold the number already.
-  static func log(_ store: PostgresStore, withMoment: Bool = false) -> PostgresCommand {
+  /// A restored backup may hold the number already. A transaction that runs again after a refusal does not ask the server to
+  /// be prepared for it, which takes it as long as the insertion.
+  static func log(_ store: PostgresStore, withMoment: Bool = false, mayBeRefused: Bool = false) -> PostgresCommand {
     PostgresCommand(
       "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
-        + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text"
-        + (withMoment ? ", pg_catalog.pg_current_snapshot()::text" : ""), prepared: withMoment ? -16 : -4)
+        + (mayBeRefused ? "" : "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() ")
+        + "RETURNING xid::text" + (withMoment ? ", pg_catalog.pg_current_snapshot()::text" : ""),
+      prepared: withMoment ? (mayBeRefused ? -18 : -16) : (mayBeRefused ? -17 : -4))
   }
 
   func reset() { state.withLock { $0 = State() } }

@@ -112,11 +112,34 @@
   /// A connection through the proxy.
   private final class CutLink: Sendable {
     private struct State {
-      /// How many batches the server was sent and has answered, as its message ReadyForQuery tells; the first one is the
+      /// How many statements the server was sent and has answered.
+      var (sent, answered) = (0, 0)
+      /// How many statements were sent when each batch ended which the server has not answered yet. The first one is the
       /// start of the connection.
-      var (sent, answered) = (1, 0)
-      /// After how many answered batches the answers are dropped, and the connection is cut; nil if it is not.
+      var ends = [0]
+      /// Whether the server has refused a statement, and skips those up to the end of the batch.
+      var isSkipping = false
+      /// After how many answered statements the answers are dropped, and the connection is cut; nil if it is not.
       var limit: Int?
+
+      mutating func sends(_ type: UInt8?) {
+        switch type {
+        case UInt8(ascii: "E"): sent += 1
+        case UInt8(ascii: "S"): ends.append(sent)
+        default: break
+        }
+      }
+
+      mutating func answers(_ type: UInt8?) {
+        switch type {
+        case UInt8(ascii: "C"), UInt8(ascii: "I"), UInt8(ascii: "s"): answered += 1
+        case UInt8(ascii: "E"): isSkipping = true
+        case UInt8(ascii: "Z"):
+          if !ends.isEmpty { answered = ends.removeFirst() }
+          isSkipping = false
+        default: break
+        }
+      }
     }
 
     private let client: Int32
@@ -159,10 +182,9 @@
           }
         default: break
         }
-        let endsBatch = [UInt8(ascii: "S"), UInt8(ascii: "Q")].contains(message.first)
-        if endsBatch { state.withLock { $0.sent += 1 } }
+        state.withLock { $0.sends(message.first) }
         guard send(message, to: server) else { return }
-        if isCutting, endsBatch { return }
+        if isCutting, message.first == UInt8(ascii: "S") { return }
       }
     }
 
@@ -178,21 +200,25 @@
       defer { cut() }
       var messages = ProtocolMessages(server)
       while let message = messages.next() {
-        let isReady = message.first == UInt8(ascii: "Z")
         let isDropped = state.withLock { state in state.limit.map { state.answered >= $0 } ?? false }
-        if isDropped {
-          if isReady { return }
-          continue
+        if !isDropped {
+          guard send(message, to: client) else { return }
         }
-        guard send(message, to: client) else { return }
-        if isReady { state.withLock { $0.answered += 1 } }
+        // The batch of the commit ends also if the server has refused a statement before it, and told the client.
+        let isEnd = state.withLock { state in
+          state.answers(message.first)
+          return message.first == UInt8(ascii: "Z") && state.limit.map { state.answered > $0 } ?? false
+        }
+        if isEnd { return }
       }
     }
 
-    /// Waits until the client was sent the answers to all batches that the server was sent.
+    /// Waits until the client was sent the answers to all statements that the server was sent.
     private func waitForAnswers() {
       let deadline = ContinuousClock.now + .seconds(10)
-      while state.withLock({ $0.answered < $0.sent }), ContinuousClock.now < deadline { usleep(500) }
+      while state.withLock({ $0.answered < $0.sent && !$0.isSkipping }), ContinuousClock.now < deadline {
+        usleep(500)
+      }
     }
 
     private func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
