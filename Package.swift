@@ -569,8 +569,8 @@ if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   let scratch = Context.environment["PERSISTENCE_SCRATCH"] ?? ".build"
   let index = "\(Context.packageDirectory)/\(scratch)/\(triple)/debug/index/store"
   for target in package.targets where target.type == .test {
-    target.swiftSettings =
-      (target.swiftSettings ?? []) + [.unsafeFlags(["-index-store-path", index, "-index-ignore-system-modules"])]
+    let flags = ["-index-store-path", index, "-index-ignore-system-modules"]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
   }
 }
 

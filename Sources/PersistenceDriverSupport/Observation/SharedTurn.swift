@@ -9,7 +9,9 @@ package final class SharedTurn: Sendable {
   private let state = Mutex((isTaken: false, isWanted: false))
   /// How often a thread does the work in a row, before it leaves it to one that nobody waits for.
   private static let limit = 2
-  /// How many times as long as the work the pause after it is. The threads that ask go on meanwhile, and need the same cores.
+  /// How many times as long as the work the pause after it is.
+  ///
+  /// The threads that ask go on meanwhile, and need the same cores.
   private static let share = 4
   /// The longest pause, by which those who wait for the work's results are late.
   private static let longestPause = Duration.milliseconds(10)

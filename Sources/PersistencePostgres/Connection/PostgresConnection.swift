@@ -158,7 +158,13 @@ extension PostgresConnection {
 
   /// Sends statements as a batch.
   ///
-  /// - Parameter count: After how many statements the server is to send their answers, before it executes the others.
+  /// - Parameters:
+  ///   - commands: The statements.
+  ///   - action: What they do, for messages.
+  ///   - deadline: Until when to wait for the server to take them.
+  ///   - count: After how many statements the server is to send their answers, before it executes the others.
+  /// - Returns: What the results of the batch answer.
+  /// - Throws: ``PersistenceError`` if the connection broke.
   func send(
     _ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?,
     flushingAfter count: Int? = nil
@@ -241,7 +247,12 @@ extension PostgresConnection {
 
   /// Reads the results of a batch.
   ///
-  /// - Parameter progress: Gets the results so far whenever there is another one, before the wait for the next.
+  /// - Parameters:
+  ///   - places: What they answer.
+  ///   - wait: How long and how to wait.
+  ///   - progress: Gets the results so far whenever there is another one, before the wait for the next.
+  /// - Returns: The results of the statements.
+  /// - Throws: ``PersistenceError`` of the first statement that failed.
   func readBatch(
     _ places: [Place], _ wait: Wait, progress: ([PostgresResult]) -> Void = { _ in }
   ) throws -> [PostgresResult] {

@@ -125,9 +125,11 @@ final class PostgresCommits: NumberedCommits {
   /// The statement that records and returns the number of the running transaction, if wanted with the moment that the
   /// transaction reads.
   ///
-  /// A restored backup may hold the number already. A transaction that runs again after a refusal does not ask the server to
-  /// be prepared for it, which takes it as long as the insertion.
-  static func log(_ store: PostgresStore, withMoment: Bool = false, mayBeRefused: Bool = false) -> PostgresCommand {
+  /// A restored backup may hold the number already. The statement tolerates it, which takes the server as long as the
+  /// insertion does, unless the transaction runs again after a refusal.
+  static func log(_ store: PostgresStore, withMoment: Bool = false, mayBeRefused: Bool = false)
+    -> PostgresCommand
+  {
     PostgresCommand(
       "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
         + (mayBeRefused ? "" : "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() ")

@@ -114,8 +114,9 @@
     private struct State {
       /// How many statements the server was sent and has answered.
       var (sent, answered) = (0, 0)
-      /// How many statements were sent when each batch ended which the server has not answered yet. The first one is the
-      /// start of the connection.
+      /// How many statements were sent when each batch ended which the server has not answered yet.
+      ///
+      /// The first one is the start of the connection.
       var ends = [0]
       /// Whether the server has refused a statement, and skips those up to the end of the batch.
       var isSkipping = false
