@@ -156,15 +156,7 @@ extension PostgresConnection {
     var isResult = false
   }
 
-  /// Sends statements as a batch.
-  ///
-  /// - Parameters:
-  ///   - commands: The statements.
-  ///   - action: What they do, for messages.
-  ///   - deadline: Until when to wait for the server to take them.
-  ///   - count: After how many statements the server is to send their answers, before it executes the others.
-  /// - Returns: What the results of the batch answer.
-  /// - Throws: ``PersistenceError`` if the connection broke.
+  /// Sends statements as a batch; the server sends the answers to the first `count` before it executes the others.
   func send(
     _ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?,
     flushingAfter count: Int? = nil
@@ -245,14 +237,7 @@ extension PostgresConnection {
 
   func endBatch() { unread -= 1 }
 
-  /// Reads the results of a batch.
-  ///
-  /// - Parameters:
-  ///   - places: What they answer.
-  ///   - wait: How long and how to wait.
-  ///   - progress: Gets the results so far whenever there is another one, before the wait for the next.
-  /// - Returns: The results of the statements.
-  /// - Throws: ``PersistenceError`` of the first statement that failed.
+  /// Reads the results of a batch; `progress` gets those so far whenever there is another one.
   func readBatch(
     _ places: [Place], _ wait: Wait, progress: ([PostgresResult]) -> Void = { _ in }
   ) throws -> [PostgresResult] {

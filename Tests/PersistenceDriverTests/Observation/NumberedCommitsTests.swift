@@ -130,6 +130,37 @@ struct NumberedCommitsTests {
     #expect(observers.pendingCount == 0)
   }
 
+  @Test("U1 a transaction begins while a check waits for its server")
+  func begins() throws {
+    let observer = try observer()
+    let (isAsked, mayAnswer, hasLooked) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    commits.beforeAnswer.withLock {
+      $0 = {
+        isAsked.signal()
+        _ = mayAnswer.wait(timeout: .now() + 30)
+      }
+    }
+    Thread.detachNewThread { [observers, context] in
+      _ = try? observers.look(observer, at: context)
+      hasLooked.signal()
+    }
+    isAsked.wait()
+    commits.beforeAnswer.withLock { $0 = nil }
+    // The check holds the observers' lock.
+    let commit = try run(transaction(10, "10:10:"), insert(1))
+    #expect(hasLooked.wait(timeout: .now()) == .timedOut)
+    mayAnswer.signal()
+    hasLooked.wait()
+    try commit {
+      commits.found.withLock { $0 = [10] }
+      return true
+    }
+    let changes = try observers.look(observer, at: context).changes
+    #expect(changes.entries.count == 1 && !changes.isUnknown)
+  }
+
   @Test("U1 a commit that a check has taken for another process's is not told again")
   func late() throws {
     let observers = CommitObservers(outside: commits, patience: 0)
@@ -210,9 +241,12 @@ struct NumberedCommitsTests {
 private final class ScriptedNumbers: NumberedCommits {
   let found = Mutex<[UInt64]>([])
   let comparesSnapshots = Atomic(true)
+  /// What happens before an answer.
+  let beforeAnswer = Mutex<(@Sendable () -> Void)?>(nil)
 
   func newCommits() throws -> NewCommits {
-    found.withLock { found in
+    beforeAnswer.withLock(\.self)?()
+    return found.withLock { found in
       defer { found = [] }
       return NewCommits(numbers: found, isWhole: true)
     }
