@@ -44,3 +44,34 @@ struct IncludedRecords {
     }
   }
 }
+
+/// A page of records with those that it includes.
+struct RemotePage: Sendable {
+  let records: [JSONValue]
+  /// The included records of each model.
+  let included: [(model: String, records: [JSONValue])]
+  /// The token of the next page; nil at the end.
+  let next: String?
+
+  /// A page from a server's answer; nil if it is none.
+  init?(_ json: JSONValue) {
+    guard case .array(let records)? = json.member("records") else { return nil }
+    self.records = records
+    var included: [(model: String, records: [JSONValue])] = []
+    switch json.member("included") {
+    case .object(let members)?:
+      for member in members {
+        guard case .array(let records) = member.value else { return nil }
+        included.append((member.name, records))
+      }
+    case nil: break
+    default: return nil
+    }
+    self.included = included
+    switch json.member("next") {
+    case .string(let token)?: next = token
+    case .null?: next = nil
+    default: return nil
+    }
+  }
+}

@@ -41,63 +41,6 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
       }
   }
 
-  /// Inserts an object.
-  @discardableResult
-  public func insert(_ object: Object) async throws(PersistenceError) -> Object {
-    let record = try RemoteRecord(object, at: server)
-    let stored = try await dialect.insert(record)
-    // A third-party server may assign the key.
-    return try record.object(stored, hasSameKey: server.mapping == nil)
-  }
-
-  /// Replaces the object of the same key.
-  @discardableResult
-  public func update(_ object: Object) async throws(PersistenceError) -> Object {
-    let record = try RemoteRecord(object, at: server)
-    return try record.object(await dialect.update(record, replacing: nil))
-  }
-
-  /// Replaces the object of the same key if the stored object equals the expected one.
-  @discardableResult
-  public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
-    let record = try RemoteRecord(object, at: server)
-    let before = try self.before(object, expected)
-    return try record.object(await dialect.update(record, replacing: before))
-  }
-
-  /// Inserts an object, or replaces the one of the same key.
-  @discardableResult
-  public func save(_ object: Object) async throws(PersistenceError) -> Object {
-    let record = try RemoteRecord(object, at: server)
-    return try record.object(await dialect.save(record))
-  }
-
-  /// Deletes the object of the same key.
-  @discardableResult
-  public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
-    let record = try RemoteRecord(object, at: server)
-    guard let stored = try await dialect.delete(record) else { return nil }
-    return try record.object(stored)
-  }
-
-  /// Applies all changes of a batch in one transaction of the server.
-  @discardableResult
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
-    var changes: [RemoteChange] = []
-    for change in batch.changes {
-      switch change {
-      case .insert(let object): changes.append(.insert(try RemoteRecord(object, at: server)))
-      case .update(let object, let expected):
-        var before: RemoteRecord<Object>?
-        if let expected { before = try self.before(object, expected) }
-        changes.append(.update(try RemoteRecord(object, at: server), replacing: before))
-      case .save(let object): changes.append(.save(try RemoteRecord(object, at: server)))
-      case .delete(let object): changes.append(.delete(try RemoteRecord(object, at: server)))
-      }
-    }
-    return try await dialect.apply(changes, id: batch.id, schema: try RemoteRecord<Object>.schema())
-  }
-
   /// The object of a key.
   public func find(_ key: Object.PrimaryKey) async throws(PersistenceError) -> Object? {
     let schema = try RemoteRecord<Object>.schema()
@@ -139,12 +82,6 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     DataSourcePages { RemotePager(source: self, dialect: dialect, query: query, size: max(1, size)).next }
   }
 
-  /// The expected state of a change, which must have the same key.
-  private func before(_ object: Object, _ expected: Object) throws(PersistenceError) -> RemoteRecord<Object> {
-    try PersistenceError.catching { try object.requireSameKey(as: expected) }
-    return try RemoteRecord(expected, at: server)
-  }
-
   func remoteQuery(_ query: FetchOptions<Object>) throws(PersistenceError) -> RemoteQuery {
     try PersistenceError.catching { try RemoteQuery(query, at: server.client.location) }
   }
@@ -155,17 +92,134 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   }
 }
 
-extension PersistenceError {
-  /// Narrows the errors of a closure to `PersistenceError`.
-  static func catching<Value>(_ body: () throws -> Value) throws(PersistenceError) -> Value {
-    do {
-      return try body()
-    } catch let error as PersistenceError {
-      throw error
-    } catch {
-      throw PersistenceError(.encodingFailed, "\(error)")
+/// A query for a server, which answers what it asks of related records.
+struct RemoteQuery: Sendable {
+  /// The query.
+  private(set) var query: RelatedQuery
+  /// The query as one request; nil if it asks of related records.
+  let request: FetchRequest?
+  /// What the answer has besides the records.
+  var inclusions: [RelatedInclusion] = []
+  /// The related models, as the client declares them.
+  let related: [WireSchema]
+  /// The token, the values or the record that the page begins after.
+  private var after: JSONValue?
+
+  var schema: ModelSchema { query.schema }
+
+  /// The maximum number of records of the next page.
+  var limit: Int? {
+    get { query.limit }
+    set { query.limit = newValue }
+  }
+
+  /// Continues after a page, with its token.
+  mutating func `continue`(after token: String) {
+    after = .string(token)
+    query.offset = 0
+  }
+
+  /// A query for records of a model, and the types of related ones.
+  init<Object: PersistentRecord>(
+    _ options: FetchOptions<Object>, including types: [any PersistentRecord.Type] = [], at location: String
+  ) throws {
+    let related = options.related + types
+    var declared: [WireSchema] = []
+    for type in related {
+      let schema = try WireSchema(type.declaration)
+      let isKnown = (declared.map(\.declaration.schema) + [try Object.schema.model]).contains {
+        StoredName($0.name) == StoredName(schema.declaration.schema.name)
+      }
+      if !isKnown { declared.append(schema) }
+    }
+    self.related = declared
+    query = try options.relatedQuery()
+    guard query.isRelated else {
+      let request = try options.request(at: location)
+      self.request = request
+      after = try request.after.map { try PositionToken.json($0, request.orderFields) }
+      return
+    }
+    guard options.token == nil else {
+      throw PersistenceError(
+        .unsupported, "a page token of a repository does not continue a server's query over related records",
+        model: query.schema.name)
+    }
+    request = nil
+    after = try options.after.map { try RemoteRecord<Object>.json($0) }
+  }
+
+  func body() throws(PersistenceError) -> JSONValue {
+    try PersistenceError.catching {
+      let declared = related.map(\.declaration.schema) + [schema]
+      return try WireQuery.json(query, after: after, including: inclusions, related: declared)
     }
   }
+}
+
+extension FetchRequest {
+  /// The fields of a bookmark.
+  fileprivate var orderFields: [FieldSchema] {
+    get throws { try totalOrder.map { try schema.requiredField(named: $0.field) } }
+  }
+}
+
+/// Checks that the records of an answer are those of its request: no more than asked for, and in order.
+///
+/// A proxy that mixes up answers, or a server that ignores a parameter, would otherwise give an app the records of
+/// another request, or the same page for ever.
+struct AnswerCheck {
+  private let order: RowOrder?
+  private let limit: Int?
+  private var count = 0
+  private var previous: [PersistentValue]?
+
+  /// Prepares the check of a query's records.
+  ///
+  /// Only a server of this package sends them in the contract's order, and only the server knows an order by fields of
+  /// related records.
+  init(_ query: RemoteQuery, isOrdered: Bool) throws {
+    limit = query.query.limit
+    guard isOrdered, let request = query.request else {
+      order = nil
+      return
+    }
+    order = try RowOrder(request.totalOrder, in: request.schema)
+    // An engine may store dates with less precision than the app's anchor has.
+    let hasDate = request.after?.values.contains { if case .date = $0 { true } else { false } } ?? false
+    previous = hasDate ? nil : request.after?.values
+  }
+
+  /// Checks the next record.
+  ///
+  /// - Throws: ``AnswerMismatch``.
+  mutating func check(_ row: borrowing Row) throws {
+    count += 1
+    if let limit, count > limit {
+      throw AnswerMismatch(reason: "it has more records than the limit of \(limit)")
+    }
+    guard let order else { return }
+    let next = try order.key(of: row)
+    if let previous, order.compare(previous, next) >= 0 {
+      throw AnswerMismatch(reason: "its records are out of order, or repeated")
+    }
+    previous = next
+  }
+
+  /// Checks that a record is the one that the request names.
+  ///
+  /// - Throws: ``AnswerMismatch``.
+  static func check(_ row: borrowing Row, has key: RecordKey, in schema: ModelSchema) throws {
+    let found = try RecordKey(of: row, in: schema)
+    guard RecordKey.compare(found, key) == 0 else {
+      throw AnswerMismatch(reason: "it has the record of \(found) instead of \(key)")
+    }
+  }
+}
+
+/// Why an answer is not that of its request.
+struct AnswerMismatch: Error {
+  let reason: String
 }
 
 /// An object in the form of the wire: its key and its fields.
@@ -174,25 +228,6 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
   let key: RecordKey
   let json: JSONValue
   private let server: RemoteServer
-
-  init(_ object: Object, at server: RemoteServer) throws(PersistenceError) {
-    let schema = try Self.schema()
-    self.schema = schema
-    self.server = server
-    (key, json) = try PersistenceError.catching { (object.recordKey, try Self.json(object)) }
-  }
-
-  /// The fields of an object.
-  static func json(_ object: Object) throws -> JSONValue {
-    let schema = try Object.schema.model
-    let row = RowBuffer(count: schema.fields.count)
-    try object.encode(into: row)
-    // Reject invalid records as a store would, without sending them.
-    return try row.withRow { row in
-      try schema.validate(row)
-      return try ValueWriter.json(row, in: schema)
-    }
-  }
 
   /// The declaration for the server.
   static var declared: Result<WireSchema, PersistenceError> {

@@ -73,6 +73,16 @@ struct MappedQuery: Sendable {
   var isPaged: Bool { mapping.limit != nil && mapping.offset != nil }
 }
 
+extension RemoteQuery {
+  /// The query as one request, for a server that answers no others.
+  func plainRequest(at location: String) throws(PersistenceError) -> FetchRequest {
+    guard let request, inclusions.isEmpty else {
+      throw .unsupported("answer conditions on related records, or include them,", by: location)
+    }
+    return request
+  }
+}
+
 /// One page of records of a third-party server.
 struct MappedPage: Sendable {
   var records: [JSONValue]

@@ -130,3 +130,16 @@ enum TransportFailure {
       location: location)
   }
 }
+
+extension PersistenceError {
+  /// Narrows the errors of a closure to `PersistenceError`.
+  static func catching<Value>(_ body: () throws -> Value) throws(PersistenceError) -> Value {
+    do {
+      return try body()
+    } catch let error as PersistenceError {
+      throw error
+    } catch {
+      throw PersistenceError(.encodingFailed, "\(error)")
+    }
+  }
+}

@@ -7,17 +7,6 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceHTTP
 
-/// The context of a request: its connection.
-struct ServerRequestContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
-  let channel: any Channel
-
-  init(source: ApplicationRequestContextSource) {
-    coreContext = CoreRequestContextStorage(source: source)
-    channel = source.channel
-  }
-}
-
 /// Connects the HTTP framework to the service, which runs on threads that may block.
 struct StoreResponder: HTTPResponder {
   typealias Context = ServerRequestContext
@@ -192,30 +181,99 @@ extension StoreResponder {
     }
     return bytes
   }
+}
 
-  /// The problem of a request that ``RequestGuard`` has marked; nil if it has not.
-  private static func refusal(of request: Request) -> Problem? {
-    guard let name = HTTPField.Name(RequestGuard.mark),
-      let refusal = request.headers[name].flatMap({ RequestGuard.Refusal(rawValue: $0) })
-    else { return nil }
-    return switch refusal {
-    case .version: Problem(status: 505, .unsupported, "the server speaks HTTP/1.1 and HTTP/1.0")
-    case .host: Problem(status: 400, .invalidRequest, "a request must have one valid Host header")
-    case .otherHost:
-      Problem(status: 421, .unauthorized, "the server does not have the name in the Host header")
-    case .coding: Problem(status: 501, .unsupported, "the only Transfer-Encoding is chunked")
-    case .expectation: Problem(status: 417, .unsupported, "the only expectation is 100-continue")
+extension StoreResponder {
+  func response(_ answer: Answer, to request: Request, of client: Client) -> Response {
+    var headers = HTTPFields()
+    for (name, value) in answer.headers {
+      if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
+    }
+    let isHead = request.method == .head
+    let isRead = isHead || request.method == .get
+    // A private cache may keep an answer that it can check again; a shared one must not.
+    headers[.cacheControl] =
+      isRead && answer.status < 400 && headers[.eTag] != nil ? "private, no-cache" : "no-store"
+    if isRead {
+      headers.append(HTTPField(name: .vary, value: "Accept"))
+      headers.append(HTTPField(name: .vary, value: "Authorization"))
+    }
+    if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
+    if answer.isCompressible { headers.append(HTTPField(name: .vary, value: "Accept-Encoding")) }
+    if answer.isCompressible, !isHead, let name = HTTPField.Name(RequestGuard.compressionMark) {
+      headers[name] = "1"
+    }
+    let body: ResponseBody
+    switch answer.body {
+    case .none: body = ResponseBody()
+    case .json(let text): body = whole(text, "application/json", &headers)
+    case .problem(let text): body = whole(text, Problem.mediaType, &headers)
+    case .text(let text): body = whole(text, "text/plain; version=0.0.4; charset=utf-8", &headers)
+    case .stream(let type, let stream):
+      headers[.contentType] = type
+      // Releasing the closure releases the stream and its snapshot: at the end, or when a write fails because the
+      // client has gone.
+      body = isHead ? ResponseBody { try await $0.finish(nil) } : streamed(stream, client)
+    case .events(let stream):
+      headers[.contentType] = "text/event-stream"
+      body = self.body(stream, client)
+    }
+    let response = Response(status: .init(code: answer.status), headers: headers, body: body)
+    if isHead, case .stream = answer.body { return response }
+    return isHead ? response.createHeadResponse() : response
+  }
+}
+
+/// The bodies of answers, which are sent as fast as the client receives them.
+extension StoreResponder {
+  /// Answers up to this size are sent at once, and do not count in the budget.
+  private static let smallSize = 64 << 10
+
+  func whole(_ text: String, _ type: String, _ headers: inout HTTPFields) -> ResponseBody {
+    headers[.contentType] = type
+    let buffer = ByteBuffer(string: text)
+    let size = buffer.readableBytes
+    guard size > Self.smallSize else { return ResponseBody(byteBuffer: buffer) }
+    let share = BudgetShare(budget, size)
+    return ResponseBody(contentLength: size) { writer in
+      try await writer.write(buffer)
+      // It suspends until the client has received most of the answer.
+      try await writer.finish(nil)
+      share.end()
     }
   }
 
-  private static let tooManyConnections = Problem(
-    status: 503, .busy, "the server has too many connections; try again later")
+  func streamed(_ stream: any AnswerStream, _ client: Client) -> ResponseBody {
+    ResponseBody { [self] writer in
+      do {
+        var last: BudgetShare?
+        defer { last?.end() }
+        while let chunk = try await next(of: stream, client) {
+          let share = BudgetShare(budget, chunk.count)
+          // It suspends until the client has received most of the last chunk.
+          try await writer.write(ByteBuffer(bytes: chunk))
+          last?.end()
+          last = share
+        }
+      } catch let error as PersistenceError {
+        report(error)
+        throw error
+      }
+      try await writer.finish(nil)
+    }
+  }
 
-  private static func noPath(_ path: Substring) -> Problem {
-    let isMalformed = path.split(separator: "/").contains { PathSegment.text($0) == nil }
-    return isMalformed
-      ? Problem(status: 400, .invalidRequest, "an escape in the path is malformed, or not UTF-8")
-      : Problem(status: 404, .notFound, "the server has no such path")
+  /// Reports the error of a streamed answer.
+  ///
+  /// The head has been sent, so only a broken connection can show that the answer is incomplete.
+  func report(_ error: PersistenceError) {
+    guard error.code != .cancelled else { return }
+    metrics.add(error.code)
+    logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
+  }
+
+  private func next(of stream: any AnswerStream, _ client: Client) async throws -> [UInt8]? {
+    try await readWithinBudget(for: client) { try stream.next() }
   }
 }
 

@@ -4,6 +4,20 @@ import PersistenceHTTP
 import Synchronization
 
 extension StoreService {
+  /// The query of a request, from its body or from its URL.
+  func query(
+    _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
+  ) throws -> WireQuery {
+    let schema = try schema(name, in: context)
+    let relations = StoredRelations(context, declared: declared)
+    guard request.method == .post else {
+      return try WireQuery(
+        try request.parameters(known: known), schema, relations: relations, limits: queryLimits)
+    }
+    _ = try request.parameters(known: [])
+    return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: known)
+  }
+
   /// The records of a query: a stream of lines, or a page.
   func records(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
     // A page has a weak tag or none, and weak tags never match here (RFC 9110, 13.1.1).
