@@ -227,7 +227,7 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
   let schema: ModelSchema
   let key: RecordKey
   let json: JSONValue
-  private let server: RemoteServer
+  let server: RemoteServer
 
   /// The declaration for the server.
   static var declared: Result<WireSchema, PersistenceError> {

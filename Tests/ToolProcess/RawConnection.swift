@@ -99,6 +99,13 @@ public final class RawConnection {
     }
   }
 
+  /// Whether the peer has closed the connection; does not wait.
+  public var isClosed: Bool {
+    var byte: UInt8 = 0
+    let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    return count == 0 || count < 0 && errno == ECONNRESET
+  }
+
   /// Runs a closure with a connection, on a thread of its own.
   public static func run<Result: Sendable>(
     _ port: Int, _ body: @escaping @Sendable (RawConnection) throws -> Result
