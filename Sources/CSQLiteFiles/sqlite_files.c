@@ -210,16 +210,10 @@ static int files_map(sqlite3_file *file, int region, int size, int extends, void
 }
 
 #ifndef _WIN32
-/* Makes the name of a new file durable.
-
-   SQLite does it late and ignores a failure: a loss of power could then lose the log of acknowledged transactions, or
-   keep the journal's name and lose the file's, which looks like a store whose file was removed. */
-static int sync_new_name(const char *path, sqlite3_file *file, int flags) {
-  sqlite3_int64 size;
-  int kinds = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
+/* Makes the names in a file's folder durable. */
+static int sync_folder(const char *path) {
   const char *slash = strrchr(path, '/');
-  if (!(flags & SQLITE_OPEN_CREATE) || !(flags & kinds) || !slash) return SQLITE_OK;
-  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK || size > 0) return SQLITE_OK;
+  if (!slash) return SQLITE_OK;
   char *folder = sqlite3_mprintf("%.*s", slash == path ? 1 : (int)(slash - path), path);
   if (!folder) return SQLITE_NOMEM;
   int descriptor = open(folder, O_RDONLY | O_CLOEXEC);
@@ -229,6 +223,29 @@ static int sync_new_name(const char *path, sqlite3_file *file, int flags) {
   int code = fsync(descriptor) == 0 || errno == EINVAL ? SQLITE_OK : SQLITE_IOERR_DIR_FSYNC;
   close(descriptor);
   return code;
+}
+
+/* Makes the name of a new file durable.
+
+   SQLite does it late and ignores a failure: a loss of power could then keep the journal's name and lose the file's, which
+   looks like a store whose file was removed. */
+static int sync_new_name(const char *path, sqlite3_file *file, int flags) {
+  sqlite3_int64 size;
+  if (!(flags & SQLITE_OPEN_CREATE) || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL))) return SQLITE_OK;
+  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK || size > 0) return SQLITE_OK;
+  return sync_folder(path);
+}
+
+/* Synchronizes a log, and first its name, which another connection may have created and not synchronized.
+
+   Not when it is created: most openings only read. SQLite ignores a failure, and a loss of power could then lose the log of
+   acknowledged transactions. */
+static int sync_log(sqlite3_file *file, int flags) {
+  files_state *state = state_of(file);
+  int code = sync_folder(state->path);
+  if (code != SQLITE_OK) return code;
+  state->methods.xSync = state->system->xSync;
+  return state->system->xSync(file, flags);
 }
 #endif
 
@@ -244,12 +261,19 @@ static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
     return code;
   }
 #endif
-  if (!(flags & SQLITE_OPEN_MAIN_DB)) return SQLITE_OK;
+  if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))) return SQLITE_OK;
   files_state *state = state_of(file);
   memset(state, 0, sizeof *state);
   state->system = file->pMethods;
   state->methods = *file->pMethods;
   state->path = path;
+  if (flags & SQLITE_OPEN_WAL) {
+#ifndef _WIN32
+    state->methods.xSync = sync_log;
+    file->pMethods = &state->methods;
+#endif
+    return SQLITE_OK;
+  }
   state->copies_checked = vfs == &checked_vfs;
   state->methods.xClose = files_close;
   if (state->methods.iVersion >= 2 && state->methods.xShmMap) state->methods.xShmMap = files_map;

@@ -43,6 +43,8 @@ extension LMDBEnvironment {
   private func writersLock() throws -> LMDBWriterLock {
     try writerLock.withLock { lock in
       if let lock { return lock }
+      // Whoever created or copied the store may have failed before its name was durable, as a commit must be.
+      try LMDBFiles.synchronize(files.directory)
       let opened = try LMDBWriterLock(directory: files.directory)
       lock = opened
       return opened

@@ -80,8 +80,6 @@ struct LMDBFiles: Sendable {
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
     }
     dataPath = directory + "/" + Self.dataName
-    // Whoever created the store may have failed before its name was durable.
-    if !configuration.isReadOnly { try Self.synchronize(directory) }
     identity = FileIdentity(status)
   }
 
