@@ -55,6 +55,7 @@ struct UniqueClaimTests {
     let value = String(repeating: "v", count: length)
     for (short, long) in [
       ("1", "2"), ("1", String(repeating: "2", count: 90)), ("1", String(repeating: "2", count: 40)),
+      (String(repeating: "1", count: 90), String(repeating: "2", count: 90)),
     ] {
       // Other values differ only in their ends.
       let others = (0..<12).map { number in

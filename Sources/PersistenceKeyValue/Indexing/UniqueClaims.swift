@@ -54,8 +54,8 @@ struct UniqueClaims {
   private func isSame(_ left: OrderedEntry, _ right: OrderedEntry) throws -> Bool {
     if let values = try values(of: left) { return has(right, values) }
     if let values = try values(of: right) { return has(left, values) }
-    let count = form.runLength + SHA256.byteCount
-    return left.key.prefix(count).elementsEqual(right.key.prefix(count))
+    // The bytes before the digest may belong to the primary key already.
+    return form.valuesDigest(of: left.key).elementsEqual(form.valuesDigest(of: right.key))
   }
 
   private func has(_ entry: OrderedEntry, _ values: UnsafeRawBufferPointer) -> Bool {

@@ -11,6 +11,9 @@ enum DeferredIndexChecks {
     ConformanceCheck(
       "building a deferred unique index rejects duplicate values and then builds nothing", [.w4], unique),
     ConformanceCheck(
+      "building a deferred unique index compares values, however long and different the keys are", [.w4],
+      longKeys),
+    ConformanceCheck(
       "a second context can continue an index build, and both contexts read correctly", [.c2],
       needs: [.writable, .multiProcess], otherContext),
   ]
@@ -159,6 +162,31 @@ enum DeferredIndexChecks {
     try storage.transaction { _ = try $0.delete(RecordKey([.integer(300)]), in: schema) }
     while try !step(storage, schema) {}
     try check(storage, rows, schema, "at the end")
+  }
+
+  @Sendable private static func longKeys(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    let schema = try ModelSchema(
+      name: "Scroll", fields: [FieldSchema("title", .string), FieldSchema("number", .int64)], key: ["title"],
+      indexes: [IndexSchema(["number"], isUnique: true)])
+    let length = min(storage.capabilities.largestKey ?? 900, 900)
+    func scroll(_ letter: String, _ number: Int64) -> [PersistentValue] {
+      [.text(String(repeating: letter, count: length)), .integer(number)]
+    }
+    // Records with other values lie between the two in the order of keys.
+    let rows = [scroll("a", 1), scroll("b", 2), scroll("c", 3)]
+    try define(schema, rows, in: storage)
+    // An engine that builds indexes at once rejects the record itself.
+    try expectError(.uniqueViolation, "two records with long keys and the same value") {
+      try storage.transaction { try $0.save([scroll("d", 1)], in: schema) }
+      while try !step(storage, schema) {}
+    }
+    try storage.transaction { _ = try $0.delete(RecordKey([scroll("d", 1)[0]]), in: schema) }
+    while try !step(storage, schema) {}
+    try expect(RowStore.rows(of: FetchRequest(schema), from: storage), equals: rows, "the records")
+    try expectError(.uniqueViolation, "a record with a taken value") {
+      try storage.transaction { try $0.save([scroll("e", 2)], in: schema) }
+    }
   }
 
   @Sendable private static func otherContext(_ context: ContextUnderTest) throws {
