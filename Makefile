@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test soak soak-server soak-disks fuzz-coverage bench bench-scaling bench-server bench-copies bench-postgres bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
+.PHONY: help setup demo check test soak soak-server soak-disks fuzz-coverage bench bench-scaling bench-server bench-copies bench-postgres bench-clients bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
 
 # The sources to format and lint.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-server  requests per second beside the bare framework (needs wrk)"
 	@echo "make bench-copies  a million records copied, beside sqlite3's and mdb's own dump and load"
 	@echo "make bench-postgres stores in PostgreSQL beside libpq, on a private server"
+	@echo "make bench-clients the time and the size of what four minimal clients build, in README's table"
 	@echo "make bench-instructions         instructions for each operation, compared with the recorded counts (Callgrind)"
 	@echo "make bench-profiles             the functions that execute those instructions"
 	@echo "make bench-instructions-record  record the counts in Benchmarks/instructions.json"
@@ -121,6 +122,10 @@ bench-copies: setup
 bench-postgres: setup
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release PostgresOverhead
+
+# Takes about a quarter of an hour.
+bench-clients: setup
+	@.ci/bench-clients
 
 # Costs for a thousand to a million rows, and reads by one to eight threads beside a writer. The target fails if they
 # exceed their limits. Then the costs of changed schemas, by default for fewer rows than the ten million of the goals.
