@@ -31,9 +31,19 @@ struct PackedRowTests {
   private func unpack(_ bytes: [UInt8], _ layout: RowLayout) throws -> [PersistentValue] {
     let row = RowBuffer(count: layout.count)
     return try bytes.withUnsafeBytes { bytes in
+      // A row that can be read in place has the values that decoding finds.
+      let inPlace = layout.record(in: bytes).map { packed in
+        Result { try Row(packed: packed, count: layout.count).values() }
+      }
       try layout.fill(row, from: bytes)
-      return try row.withRow { try $0.values() }
+      let values = Result { try row.withRow { try $0.values() } }
+      if let inPlace { #expect((try? inPlace.get()) == (try? values.get())) }
+      return try values.get()
     }
+  }
+
+  private func canReadInPlace(_ bytes: [UInt8], _ layout: RowLayout) -> Bool {
+    bytes.withUnsafeBytes { layout.record(in: $0) != nil }
   }
 
   private func row(_ values: inout RandomValues) -> [PersistentValue] {
@@ -47,7 +57,9 @@ struct PackedRowTests {
     var values = RandomValues(seed: 5)
     for _ in 0..<500 {
       let row = row(&values)
-      #expect(try unpack(pack(row, layout), layout) == row)
+      let packed = try pack(row, layout)
+      #expect(canReadInPlace(packed, layout))
+      #expect(try unpack(packed, layout) == row)
     }
     var empty = [PersistentValue](repeating: .null, count: Self.kinds.count + 1)
     empty[0] = .integer(0)
@@ -85,9 +97,12 @@ struct PackedRowTests {
         var damaged = bytes
         damaged[index] ^= 1 << UInt8(values.random.int(0...7))
         #expect(throws: PersistenceError.self) { try unpack(damaged, layout) }
+        #expect(!canReadInPlace(damaged, layout))
       }
       for length in 0..<bytes.count {
-        #expect(throws: PersistenceError.self) { try unpack(Array(bytes[..<length]), layout) }
+        let cut = Array(bytes[..<length])
+        #expect(throws: PersistenceError.self) { try unpack(cut, layout) }
+        #expect(!canReadInPlace(cut, layout))
       }
     }
   }
@@ -112,6 +127,30 @@ struct PackedRowTests {
       }
     }
     #expect(refused > 1000)
+  }
+
+  @Test("E5 a typed value is read in place only from a field of its kind, and a missing field is nil")
+  func typed() throws {
+    let stored = try Self.schema([.string, .bool])
+    let declared = try ModelSchema(
+      name: "All", fields: stored.fields + [FieldSchema("added", .int64, isOptional: true)], key: ["id"])
+    let packed = try pack([.integer(1), .text("x"), .null], RowLayout(stored: stored, declared: stored))
+    let layout = RowLayout(stored: stored, declared: declared)
+    try packed.withUnsafeBytes { bytes in
+      let packed = try #require(layout.record(in: bytes))
+      let row = Row(packed: packed, count: layout.count)
+      let id = try Int64.read(from: row, at: 0)
+      let text = try String?.read(from: row, at: 1)
+      let (truth, added) = (try Bool?.read(from: row, at: 2), try Int64?.read(from: row, at: 3))
+      #expect((id, text) == (1, "x"))
+      #expect(truth == nil && added == nil)
+      var refusals = 0
+      for position in [-1, 0, 1, 2, 3, 4] {
+        do { _ = try Bool.read(from: row, at: position) } catch { refusals += 1 }
+      }
+      do { _ = try Int64?.read(from: row, at: 4) } catch { refusals += 1 }
+      #expect(refusals == 7)
+    }
   }
 
   @Test("A row that violates the schema is rejected before it is packed")

@@ -7,6 +7,13 @@ import Testing
 private enum Grade: String, Codable, PersistentValueConvertible { case good, bad }
 private enum Plain: String, Codable { case good, bad }
 
+/// Takes more raw values than its cases have.
+private enum Mood: String, Codable, CaseIterable {
+  case glad = "gai", sad = "tr\u{E9}s triste", unknown = "?"
+  init(rawValue: String) { self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown }
+}
+private enum Height: String, CaseIterable, PersistentValueConvertible { case low, high }
+
 /// The JSON of a grade, as versions before stored a Codable enumeration.
 private struct OldGrade: Codable, Sendable {
   var text: String
@@ -86,6 +93,24 @@ struct RawValueTests {
   func conformance() throws {
     #expect(try Now.schema.model.field(named: "grade") == FieldSchema("grade", .string))
     #expect(Grade.persistentKind == .string)
+  }
+
+  @Test("V2 cases are found by names, also canonically equivalent ones, else by the type’s own initializer")
+  func cases() throws {
+    let row = RowBuffer(count: 5)
+    row.set([.text("gai"), .text("tre\u{301}s triste"), .text("new"), .null, .text("high")])
+    try row.withRow { row in
+      let moods: [Mood] = try [row.decode(at: 0), row.decode(at: 1), row.decode(at: 2)]
+      #expect(moods == [.glad, .sad, .unknown])
+      let (glad, none): (Mood?, Mood?) = (try row.decode(at: 0), try row.decode(at: 3))
+      #expect(glad == .glad && none == nil)
+      let level: Height = try row.decode(at: 4)
+      #expect(level == .high)
+      let unknown = #expect(throws: PersistenceError.self) { try Height.read(from: row, at: 0) }
+      #expect(unknown?.code == .unknownCase)
+      let missing = #expect(throws: PersistenceError.self) { try Height.read(from: row, at: 3) }
+      #expect(missing?.code == .damaged)
+    }
   }
 
   @Test("V6 equality, order, membership, selection and an unknown raw value")

@@ -31,7 +31,7 @@ extension Row {
   @_disfavoredOverload
   public func decode<Value: RawRepresentable & Codable>(at position: Int) throws -> Value?
   where Value.RawValue: PersistentValueConvertible {
-    if try field(at: position).isNull { return nil }
+    if try isNull(at: position) { return nil }
     let value: Value = try decode(at: position)
     return value
   }

@@ -7,6 +7,8 @@ import PersistencePrimitives
 /// ``PersistentValue`` with ``value(at:)``, or all of them with ``values()``.
 public struct Row: ~Copyable {
   @usableFromInline let cells: UnsafePointer<RowCell>
+  /// The record that contains the fields; nil if the cells do.
+  @usableFromInline let packed: PackedRecord?
 
   /// The number of fields.
   public let count: Int
@@ -15,7 +17,18 @@ public struct Row: ~Copyable {
   @inlinable
   public init(cells: UnsafeBufferPointer<RowCell>) {
     self.cells = cells.baseAddress ?? Row.none
-    self.count = cells.count
+    packed = nil
+    count = cells.count
+  }
+
+  /// Creates a row over a packed record that remains valid while the row is borrowed.
+  ///
+  /// A field is read when it is asked for, and only then, straight from the record.
+  @inlinable
+  package init(packed: PackedRecord, count: Int) {
+    cells = Row.none
+    self.packed = packed
+    self.count = count
   }
 
   @usableFromInline
@@ -29,6 +42,14 @@ public struct Row: ~Copyable {
   @inlinable
   public subscript(position: Int) -> RowCell {
     precondition(position >= 0 && position < count, "the row has no field at this position")
+    return unchecked(position)
+  }
+
+  /// The cell at a position in the row.
+  @inlinable
+  @inline(__always)
+  func unchecked(_ position: Int) -> RowCell {
+    if let packed { return packed.cell(at: position, tag: packed.tag(at: position)) }
     return cells[position]
   }
 
@@ -63,7 +84,17 @@ extension Row {
   @inline(__always)
   package func field(at position: Int) throws -> RowCell {
     guard position >= 0 && position < count else { throw Row.lacking(position, count) }
-    return cells[position]
+    return unchecked(position)
+  }
+
+  /// Whether a field is nil.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the row lacks the field.
+  @inlinable
+  @inline(__always)
+  package func isNull(at position: Int) throws -> Bool {
+    guard position >= 0 && position < count else { throw Row.lacking(position, count) }
+    return (packed?.tag(at: position) ?? cells[position].tag) == .null
   }
 
   /// The row of the first fields.
@@ -71,6 +102,7 @@ extension Row {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the row has fewer.
   package func prefix(_ length: Int) throws -> Row {
     guard length <= count else { throw Row.lacking(length - 1, count) }
+    if let packed { return Row(packed: packed, count: length) }
     return Row(cells: UnsafeBufferPointer(start: cells, count: length))
   }
 
@@ -83,9 +115,11 @@ extension Row {
   @inlinable
   @inline(__always)
   func cell(at position: Int, tag: RowCell.Tag) throws -> RowCell {
-    let cell = try field(at: position)
-    guard cell.tag == tag else { throw Row.unexpected(cell.tag, insteadOf: tag, at: position) }
-    return cell
+    guard position >= 0 && position < count else { throw Row.lacking(position, count) }
+    let found = packed?.tag(at: position) ?? cells[position].tag
+    guard found == tag else { throw Row.unexpected(found, insteadOf: tag, at: position) }
+    // The tag is a constant of the caller's, so the way to read the field is known when it is compiled.
+    return packed?.cell(at: position, tag: tag) ?? cells[position]
   }
 
   @usableFromInline
@@ -228,61 +262,5 @@ extension RowCell {
   /// The borrowed bytes as UTF-8 code units.
   @inlinable public var borrowedText: UnsafeBufferPointer<UInt8> {
     borrowedBytes.assumingMemoryBound(to: UInt8.self)
-  }
-
-  /// A copy of the cell's value that outlives the row.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal's text is malformed.
-  public func value() throws -> PersistentValue {
-    switch tag {
-    case .null: .null
-    case .bool: .bool(boolValue)
-    case .integer: .integer(integerValue)
-    case .double: .double(doubleValue)
-    case .text: .text(String(decoding: borrowedText, as: UTF8.self))
-    case .bytes: .bytes([UInt8](borrowedText))
-    case .date: .date(doubleValue)
-    case .uuid: .uuid(uuidValue)
-    case .decimal: .decimal(try decimalValue())
-    case .document: .document(String(decoding: borrowedText, as: UTF8.self))
-    }
-  }
-
-  /// The number of a ``Tag/decimal`` cell.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the text is malformed.
-  public func decimalValue() throws -> Decimal {
-    let text = String(decoding: borrowedText, as: UTF8.self)
-    guard let decimal = Decimal(canonicalText: text) else {
-      throw PersistenceError.damaged("the text of a decimal field is not a decimal number")
-    }
-    return decimal
-  }
-
-  /// Compares two cells of one kind: negative, zero or positive; nil sorts first (contract O3, V3 to V4a).
-  public static func compare(_ left: RowCell, _ right: RowCell) -> Int {
-    guard left.tag == right.tag else {
-      return TotalOrder.compare(Int64(left.tag.rawValue), Int64(right.tag.rawValue))
-    }
-    switch left.tag {
-    case .null: return 0
-    case .bool, .integer: return TotalOrder.compare(left.integerValue, right.integerValue)
-    case .double, .date: return TotalOrder.compare(left.doubleValue, right.doubleValue)
-    case .text, .bytes, .document: return TotalOrder.compare(left.borrowedBytes, right.borrowedBytes)
-    case .uuid:
-      let first = TotalOrder.compareUnsigned(left.bits.bigEndian, right.bits.bigEndian)
-      return first != 0 ? first : TotalOrder.compareUnsigned(left.extra.bigEndian, right.extra.bigEndian)
-    case .decimal:
-      let (first, second) = (try? left.decimalValue(), try? right.decimalValue())
-      return TotalOrder.compare(first ?? .nan, second ?? .nan)
-    }
-  }
-}
-
-extension TotalOrder {
-  /// Compares two unsigned integers: negative, zero or positive.
-  @inlinable
-  static func compareUnsigned(_ left: UInt64, _ right: UInt64) -> Int {
-    left < right ? -1 : (left == right ? 0 : 1)
   }
 }

@@ -45,6 +45,7 @@ extension Date: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Date {
     Date(timeIntervalSinceReferenceDate: try row.cell(at: position, tag: .date).doubleValue)
   }
@@ -78,6 +79,7 @@ extension UUID: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> UUID {
     try row.cell(at: position, tag: .uuid).uuidValue
   }

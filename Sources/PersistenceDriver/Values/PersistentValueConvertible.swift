@@ -71,6 +71,42 @@ extension PersistentValueConvertible where Self: RawRepresentable, RawValue: Per
   @inlinable public var persistentValue: PersistentValue { rawValue.persistentValue }
 }
 
+extension PersistentValueConvertible where Self: RawRepresentable & CaseIterable, RawValue == String {
+  /// Reads the name of a case and finds the case.
+  ///
+  /// - Parameters:
+  ///   - row: The borrowed row.
+  ///   - position: The field's position in the schema.
+  /// - Returns: The value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownCase`` if the type has no value with
+  ///   the stored raw value.
+  /// - Complexity: Linear in the number of cases.
+  @inlinable
+  public static func read(from row: borrowing Row, at position: Int) throws -> Self {
+    try row.namedCase(at: position)
+  }
+}
+
+extension Row {
+  /// The value of a type whose raw value a field contains.
+  ///
+  /// Bytes are compared, and only if no case has them, strings: these are also equal if they are canonically equivalent,
+  /// and a type may take more raw values than its cases have.
+  @inlinable
+  package func namedCase<Value: RawRepresentable & CaseIterable>(at position: Int) throws -> Value
+  where Value.RawValue == String {
+    let name = try cell(at: position, tag: .text).borrowedText
+    for value in Value.allCases {
+      var raw = value.rawValue
+      if raw.utf8.count == name.count, raw.withUTF8({ $0.elementsEqual(name) }) { return value }
+    }
+    guard let value = Value(rawValue: String(decoding: name, as: UTF8.self)) else {
+      throw PersistenceError.unknownCase(of: Value.self, at: position)
+    }
+    return value
+  }
+}
+
 extension Optional: PersistentValueConvertible where Wrapped: PersistentValueConvertible {
   /// The kind of the wrapped type.
   @inlinable public static var persistentKind: FieldKind { Wrapped.persistentKind }
@@ -87,8 +123,9 @@ extension Optional: PersistentValueConvertible where Wrapped: PersistentValueCon
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field contains another
   ///   kind of value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Wrapped? {
-    try row.field(at: position).isNull ? nil : try Wrapped.read(from: row, at: position)
+    try row.isNull(at: position) ? nil : try Wrapped.read(from: row, at: position)
   }
 
   /// Writes the value, or nil.

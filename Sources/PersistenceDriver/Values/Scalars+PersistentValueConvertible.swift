@@ -13,6 +13,7 @@ extension Bool: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Bool {
     try row.cell(at: position, tag: .bool).boolValue
   }
@@ -42,6 +43,7 @@ extension Double: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Double {
     try row.cell(at: position, tag: .double).doubleValue
   }
@@ -71,6 +73,7 @@ extension Float: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Float {
     Float(try row.cell(at: position, tag: .double).doubleValue)
   }
@@ -100,6 +103,7 @@ extension String: PersistentValueConvertible {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   such a value.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> String {
     String(decoding: try row.cell(at: position, tag: .text).borrowedText, as: UTF8.self)
   }
@@ -160,6 +164,7 @@ extension PersistentInteger {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
   ///   an integer in range.
   @inlinable
+  @inline(__always)
   public static func read(from row: borrowing Row, at position: Int) throws -> Self {
     let stored = try row.cell(at: position, tag: .integer).integerValue
     guard let value = Self(exactly: stored) else {

@@ -28,9 +28,16 @@ struct RecordAccess {
     return true
   }
 
-  /// Decodes a stored record and passes it to a closure.
+  /// Passes a stored record to a closure; the row buffer serves where the record cannot be read in place.
   @inline(__always)
   func read(_ record: OrderedEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    guard copiesRows else { return try borrow(record, row, body) }
+    try load(record, into: row)
+    try row.withRow(body)
+  }
+
+  /// Decodes all fields of a stored record.
+  func load(_ record: OrderedEntry, into row: RowBuffer) throws {
     if copiesRows { row.reset() }
     do {
       try binding.layout.fill(row, from: record.value)
@@ -38,12 +45,14 @@ struct RecordAccess {
       throw located(error, record)
     }
     if copiesRows { row.copyCells() }
-    try row.withRow(body)
   }
 
   /// The same without copying, for a closure that calls nothing of the store.
   @inline(__always)
   func borrow(_ record: OrderedEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    if let packed = binding.layout.record(in: record.value) {
+      return try body(Row(packed: packed, count: binding.layout.count))
+    }
     do {
       try binding.layout.fill(row, from: record.value)
     } catch {

@@ -41,13 +41,13 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
     var made: [Test] = []
     for test in program.comparisons {
       guard let test, Int(test.position) < layout.count else { return nil }
-      let slot = layout.slots[Int(test.position)]
-      guard slot.form == .word, slot.tag == test.constant.tag else { return nil }
+      let field = layout.places[Int(test.position)]
+      guard field.isWord, field.tag == test.constant.tag else { return nil }
       made.append(
         Test(
-          constant: test.constant.rawBits, offset: slot.offset, nilByte: slot.nilByte,
-          whenTrue: test.whenTrue, whenFalse: test.whenFalse, nilBit: slot.nilBit,
-          isOptional: slot.isOptional, isDouble: test.kind == .double, outcomes: test.outcomes.rawValue))
+          constant: test.constant.rawBits, offset: field.offset, nilByte: field.nilByte,
+          whenTrue: test.whenTrue, whenFalse: test.whenFalse, nilBit: field.nilBit,
+          isOptional: field.isOptional, isDouble: test.kind == .double, outcomes: test.outcomes.rawValue))
     }
     guard !made.isEmpty else { return nil }
     first = program.first

@@ -140,12 +140,12 @@ extension RowLayout {
   /// The length of a value in the variable part, after a check of its kind.
   @inline(__always)
   private func variableLength(of cell: RowCell, at position: Int) throws -> Int {
-    let slot = slots + position
-    if cell.tag != slot.pointee.tag {
-      guard cell.isNull, slot.pointee.isOptional else { throw refused(cell, at: position) }
+    let field = places + position
+    if cell.tag != field.pointee.tag {
+      guard cell.isNull, field.pointee.isOptional else { throw refused(cell, at: position) }
       return 0
     }
-    return slot.pointee.form == .variable ? cell.borrowedBytes.count : 0
+    return field.pointee.isVariable ? cell.borrowedBytes.count : 0
   }
 
   @inline(__always)
@@ -184,16 +184,17 @@ extension RowLayout {
   private func place(
     _ cell: RowCell, at position: Int, _ base: UnsafeMutableRawPointer, _ end: inout Int
   ) {
-    let slot = slots + position
-    let offset = Int(slot.pointee.offset)
+    let field = places + position
+    let offset = Int(field.pointee.offset)
     if cell.isNull {
-      let nilByte = base + Int(slot.pointee.nilByte)
-      nilByte.storeBytes(of: nilByte.load(as: UInt8.self) | slot.pointee.nilBit, as: UInt8.self)
-      guard slot.pointee.form == .variable else { return }
+      let nilByte = base + Int(field.pointee.nilByte)
+      nilByte.storeBytes(of: nilByte.load(as: UInt8.self) | field.pointee.nilBit, as: UInt8.self)
+      guard field.pointee.isVariable else { return }
     }
-    switch slot.pointee.form {
-    case .word: base.storeBytes(of: cell.rawBits.littleEndian, toByteOffset: offset, as: UInt64.self)
-    case .variable:
+    switch field.pointee.tag {
+    case .integer, .double, .date:
+      base.storeBytes(of: cell.rawBits.littleEndian, toByteOffset: offset, as: UInt64.self)
+    case .text, .bytes, .decimal, .document:
       let bytes = cell.borrowedBytes
       if let source = bytes.baseAddress, !bytes.isEmpty {
         (base + end).copyMemory(from: source, byteCount: bytes.count)
@@ -206,7 +207,7 @@ extension RowLayout {
     case .uuid:
       base.storeBytes(of: cell.rawBits, toByteOffset: offset, as: UInt64.self)
       base.storeBytes(of: cell.rawExtra, toByteOffset: offset &+ 8, as: UInt64.self)
-    case .none: break
+    case .null: break
     }
   }
 

@@ -4,32 +4,11 @@ package import PersistenceDriver
 ///
 /// The two schemas may order their fields differently; positions always refer to the declared schema.
 package final class RowLayout: @unchecked Sendable {  // immutable after init
-  /// The encoding of a field that is not nil.
-  enum Form: UInt8 {
-    /// Eight bytes.
-    case word
-    /// The offset of its end in the variable part.
-    case variable
-    case bool, uuid, none
-  }
-
-  /// The location of a field.
-  struct Slot {
-    /// The tag of cells that are not nil.
-    let tag: RowCell.Tag
-    let form: Form
-    let isOptional: Bool
-    let nilBit: UInt8
-    let nilByte: Int32
-    /// The offset of its value, or of its end offset, in the row.
-    let offset: Int32
-    /// The offset of the end offset of the previous variable field; 0 if there is none.
-    let previousEnd: Int32
-  }
-
   let count: Int
-  /// The slots by declared position.
-  let slots: UnsafeMutablePointer<Slot>
+  /// The places of the fields by declared position.
+  let places: UnsafeMutablePointer<PackedField>
+  /// What a sound record fulfils beside its checksums.
+  private let soundness: PackedSoundness
   /// The declared positions in the order of the stored schema.
   let storedOrder: UnsafeMutablePointer<Int32>
   let storedCount: Int
@@ -63,26 +42,20 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     self.earlier = earlier
     head = UInt32(PackedRow.format) | UInt32(revision) << 16
     count = declared.fields.count
-    var found: [Slot] = []
+    var found: [PackedField] = []
     nilCount = (fields.count + 7) / 8
     var offset = PackedRow.headerLength + nilCount
     var previousEnd = 0
     for (number, field) in fields.enumerated() {
-      let form = Self.form(of: field.kind.tag)
-      found.append(
-        Slot(
-          tag: field.kind.tag, form: form, isOptional: field.isOptional, nilBit: 1 << UInt8(number % 8),
-          nilByte: Int32(PackedRow.headerLength + number / 8), offset: Int32(offset),
-          previousEnd: Int32(previousEnd)))
-      switch form {
-      case .bool: offset += 1
-      case .uuid: offset += 16
-      case .word, .none: offset += 8
-      case .variable:
-        previousEnd = offset
-        offset += 4
-      }
+      let place = PackedField(
+        tag: field.kind.tag, isOptional: field.isOptional, nilBit: 1 << UInt8(number % 8),
+        nilByte: Int32(PackedRow.headerLength + number / 8), offset: Int32(offset),
+        previousEnd: Int32(previousEnd))
+      found.append(place)
+      if place.isVariable { previousEnd = offset }
+      offset += place.length
     }
+    soundness = PackedSoundness(found)
     let order = numbers.indices.filter { numbers[$0] != nil }
       .sorted { (numbers[$0] ?? 0) < (numbers[$1] ?? 0) }.map { Int32($0) }
     fixedLength = offset
@@ -90,35 +63,54 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     storedCount = order.count
     storedOrder = .allocate(capacity: max(1, count))
     storedOrder.initialize(from: order, count: order.count)
-    slots = .allocate(capacity: max(1, count))
-    let missing = Slot(
-      tag: .null, form: .none, isOptional: true, nilBit: 0, nilByte: Int32(PackedRow.headerLength), offset: 0,
+    places = .allocate(capacity: max(1, count))
+    let missing = PackedField(
+      tag: .null, isOptional: true, nilBit: 0, nilByte: Int32(PackedRow.headerLength), offset: 0,
       previousEnd: 0)
     for position in 0..<count {
-      (slots + position).initialize(to: numbers[position].map { found[$0] } ?? missing)
+      (places + position).initialize(to: numbers[position].map { found[$0] } ?? missing)
     }
   }
 
   deinit {
-    slots.deallocate()
+    places.deallocate()
+    soundness.deallocate()
     storedOrder.deallocate()
   }
+}
 
-  private static func form(of tag: RowCell.Tag) -> Form {
+extension PackedField {
+  /// The number of bytes of the field in the fixed part.
+  fileprivate var length: Int {
     switch tag {
-    case .integer, .double, .date: .word
-    case .text, .bytes, .decimal, .document: .variable
-    case .bool: .bool
-    case .uuid: .uuid
-    case .null: .none
+    case .bool: 1
+    case .text, .bytes, .decimal, .document: 4
+    case .integer, .double, .date, .null: 8
+    case .uuid: 16
     }
   }
+
+  /// Whether the value takes eight bytes.
+  var isWord: Bool { tag == .integer || tag == .double || tag == .date }
 }
 
 /// Decoding in place: after the checks, cells point into the row.
 ///
 /// No input makes a read leave the row: every offset is checked against its length.
 extension RowLayout {
+  /// The record in a row, for reading its fields in place; nil if the row has an earlier revision or is damaged, which
+  /// ``fill(_:from:)`` tells.
+  ///
+  /// - Complexity: Linear in the row's length, several bytes a cycle.
+  @inline(__always)
+  func record(in row: UnsafeRawBufferPointer) -> PackedRecord? {
+    guard let base = start(of: row), isFixedSound(base, row.count),
+      !hasVariable || isVariableSound(base, row.count),
+      soundness.holds(base, variableLength: row.count &- fixedLength)
+    else { return nil }
+    return PackedRecord(base: base, variable: base + fixedLength, fields: places)
+  }
+
   /// Checks a row and decodes all its fields.
   ///
   /// - Complexity: Linear in the row's length, several bytes a cycle.
@@ -160,7 +152,7 @@ extension RowLayout {
     }
     let cells = buffer.storage
     for position in positions where position < buffer.count {
-      if check == .fixedPart, slots[position].form == .variable {
+      if check == .fixedPart, places[position].isVariable {
         try checkVariable(base, row.count)
         check = .whole
       }
@@ -198,55 +190,49 @@ extension RowLayout {
   /// Throws unless the row's fixed part is undamaged and the row has its original length.
   @inline(__always)
   private func checkFixed(_ base: UnsafeRawPointer, _ count: Int) throws {
-    guard
-      base.loadUnaligned(fromByteOffset: PackedRow.fixedChecksum, as: UInt32.self).littleEndian
-        == PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: count)
-    else { throw RowDamage.checksum.error }
+    guard isFixedSound(base, count) else { throw RowDamage.checksum.error }
+  }
+
+  @inline(__always)
+  private func isFixedSound(_ base: UnsafeRawPointer, _ count: Int) -> Bool {
+    base.loadUnaligned(fromByteOffset: PackedRow.fixedChecksum, as: UInt32.self).littleEndian
+      == PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: count)
   }
 
   /// Throws unless the variable part is undamaged; the fixed part has been checked.
   @inline(__always)
   private func checkVariable(_ base: UnsafeRawPointer, _ count: Int) throws {
-    guard
-      base.loadUnaligned(fromByteOffset: PackedRow.variableChecksum, as: UInt32.self).littleEndian
-        == PackedRow.variableChecksum(base, fixedLength: fixedLength, count: count)
-    else { throw RowDamage.checksum.error }
+    guard isVariableSound(base, count) else { throw RowDamage.checksum.error }
   }
 
-  /// The cell of a field in a checked row.
+  @inline(__always)
+  private func isVariableSound(_ base: UnsafeRawPointer, _ count: Int) -> Bool {
+    base.loadUnaligned(fromByteOffset: PackedRow.variableChecksum, as: UInt32.self).littleEndian
+      == PackedRow.variableChecksum(base, fixedLength: fixedLength, count: count)
+  }
+
+  /// The cell of a field in a row with sound checksums.
   @inline(__always)
   private func cell(at position: Int, in base: UnsafeRawPointer, count: Int) throws -> RowCell {
-    let slot = slots + position
-    let offset = Int(slot.pointee.offset)
-    if base.load(fromByteOffset: Int(slot.pointee.nilByte), as: UInt8.self) & slot.pointee.nilBit != 0 {
-      guard slot.pointee.isOptional else { throw misplaced(position, "is nil, but not optional") }
-      return .null
-    }
-    switch slot.pointee.form {
-    case .word:
-      let bits = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      return RowCell(tag: slot.pointee.tag, bits: bits)
-    case .variable:
-      let end = Int(end(base, offset))
-      let previous = Int(slot.pointee.previousEnd)
-      let start = previous == 0 ? 0 : Int(self.end(base, previous))
-      guard start <= end, end <= count &- fixedLength else {
+    let record = PackedRecord(base: base, variable: base + fixedLength, fields: places)
+    let tag = record.tag(at: position)
+    let place = places + position
+    switch tag {
+    case .null:
+      guard place.pointee.isOptional else { throw misplaced(position, "is nil, but not optional") }
+    case .bool:
+      guard base.load(fromByteOffset: Int(place.pointee.offset), as: UInt8.self) <= 1 else {
+        throw misplaced(position, "contains no Boolean")
+      }
+    case .text, .bytes, .decimal, .document:
+      let end = Int(end(base, Int(place.pointee.offset)))
+      let previous = Int(place.pointee.previousEnd)
+      guard previous == 0 || self.end(base, previous) <= end, end <= count &- fixedLength else {
         throw misplaced(position, "lies outside the record")
       }
-      return RowCell(
-        tag: slot.pointee.tag, bits: UInt64(truncatingIfNeeded: end &- start),
-        pointer: base + (fixedLength &+ start))
-    case .bool:
-      let truth = base.load(fromByteOffset: offset, as: UInt8.self)
-      guard truth <= 1 else { throw misplaced(position, "contains no Boolean") }
-      return .bool(truth == 1)
-    case .uuid:
-      // A cell contains the sixteen bytes unchanged.
-      return RowCell(
-        tag: .uuid, bits: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-        extra: base.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self))
-    case .none: return .null
+    case .integer, .double, .date, .uuid: break
     }
+    return record.cell(at: position, tag: tag)
   }
 
   @inline(__always)

@@ -179,7 +179,7 @@ extension KeyValueTransaction {
           .at(model: binding.declared.name, location: store.location)
       }
       let record = OrderedEntry(key: key, value: old)
-      try access.read(record, row) { _ in }
+      try access.load(record, into: row)
       for (position, value) in change.values { row.set(value, at: position) }
       try row.withRow { row in
         let length = try binding.layout.packedLength(of: row)

@@ -90,6 +90,14 @@ private enum PackedRows {
     let layout = form.layout
     let whole = RowBuffer(count: layout.count)
     let isWhole = try accepted(PersistenceError.self) { try layout.fill(whole, from: row) } != nil
+    if let packed = layout.record(in: row) {
+      try require(isWhole, "a row that cannot be decoded can be read in place")
+      let inPlace = RowBuffer(count: layout.count)
+      let fields = Row(packed: packed, count: layout.count)
+      for position in 0..<layout.count { inPlace.setCell(fields[position], at: position) }
+      try require(
+        inPlace.hasSameCells(as: whole), "the fields that are read in place differ from those of the row")
+    }
     let part = RowBuffer(count: layout.count)
     for position in 0..<layout.count {
       let isRead =
