@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test soak soak-server soak-disks fuzz-coverage bench bench-scaling bench-server bench-copies bench-postgres bench-clients bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
+.PHONY: help setup demo check test soak soak-server soak-disks soak-pooler fuzz-coverage bench bench-scaling bench-server bench-copies bench-postgres bench-clients bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
 
 # The sources to format and lint.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -17,6 +17,7 @@ help:
 	@echo "make soak          the long tests: 10,000 kills and 2,000 losses of power per engine, a million random operations"
 	@echo "make soak-server   a served store under load, abuse, generated requests and a generated client (wrk, schemathesis)"
 	@echo "make soak-disks    kills, faults and full disks on ext4, XFS and btrfs (Linux, as root)"
+	@echo "make soak-pooler   the suite, and half a million random operations, on PostgreSQL behind PgBouncer"
 	@echo "make fuzz-coverage libFuzzer over what reads bytes that others wrote (TARGET=rows SECONDS=60; all targets by default)"
 	@echo "make bench         the library beside raw C, GRDB and Codable"
 	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer; changed schemas"
@@ -81,6 +82,13 @@ soak-server: setup
 soak-disks: setup
 	$(RELEASE)
 	.ci/soak-disks .build/release/persistence
+
+# The target installs PgBouncer if it is missing.
+POOLER_OPERATIONS ?= 500000
+
+soak-pooler: setup
+	$(RELEASE)
+	.ci/soak-pooler .build/release/persistence $(POOLER_OPERATIONS)
 
 # Mutated bytes, guided by coverage, for readers of files and requests. CONTRIBUTING.md describes the targets.
 SECONDS ?= 60

@@ -108,6 +108,34 @@ extension FuzzEvolutionTests {
   }
 }
 
+extension FuzzEvolutionTests {
+  @Test(
+    "S4 S8 a version that removed a field does not hide it under the name that a later version gave it",
+    arguments: [[2, 1, 0], [0, 1, 2, 1, 0], [0, 2, 1, 2, 0]])
+  func restoredAndRenamed(versions: [Int]) throws {
+    let names = [["id", "note"], ["id"], ["id", "remark"]]
+    let schemas = try names.map { names in
+      let fields = names.map { FieldSchema($0, $0 == "id" ? .int64 : .string, isOptional: $0 != "id") }
+      return try ModelSchema(name: "Movie", fields: fields, key: ["id"])
+    }
+    let words = try [
+      #"{"formerNames":[],"fields":[{"number":0,"formerNames":[],"sources":[]},{"number":1,"formerNames":[],"sources":[]}],"removed":[]}"#,
+      #"{"formerNames":[],"fields":[{"number":0,"formerNames":[],"sources":[]}],"removed":[{"name":"note","number":1,"formerNames":[]}]}"#,
+      #"{"formerNames":[],"fields":[{"number":0,"formerNames":[],"sources":[]},{"number":1,"formerNames":["note"],"isRestored":true,"sources":[]}],"removed":[]}"#,
+    ].map { FuzzWords(past: try FuzzPast(json: $0)) }
+    var steps: [FuzzStep] = []
+    for version in versions {
+      steps.append(.declared(words[version], .define(version)))
+      let key = PersistentValue.integer(Int64(steps.count))
+      let row = version == 1 ? [key] : [key, .text("of version \(version)")]
+      steps.append(.declared(words[version], .save(version, row)))
+      steps.append(.declared(words[version], .fetch(FuzzQuery(version))))
+    }
+    let program = FuzzProgram(schemas: schemas, steps: steps)
+    for context in ContextUnderTest.ours { try program.run(on: context) }
+  }
+}
+
 /// An in-memory store that keeps no records of reserved models, such as the histories of schemas.
 private final class LedgerlessContext: StorageContextWrapper {
   let wrapped: any StorageContext = MemoryContext()

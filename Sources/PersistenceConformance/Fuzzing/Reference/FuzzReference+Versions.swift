@@ -114,13 +114,16 @@ extension FuzzReference {
   /// Hides fields that a rule removes, and remembers those that the store never had.
   private mutating func hide(_ removed: [FuzzPast.Name]) {
     for name in removed {
-      if let position = column(name.number) {
-        columns[position].isHidden = true
-        columns[position].formerNames.formUnion(([name.name] + name.formerNames).map { StoredName($0) })
-        columns[position].formerNames.remove(StoredName(columns[position].name))
-      } else {
-        removedNames.formUnion(([name.name] + name.formerNames).map { StoredName($0) })
+      let names = ([name.name] + name.formerNames).map { StoredName($0) }
+      guard let position = column(name.number) else {
+        removedNames.formUnion(names)
+        continue
       }
+      // A later version may have restored the field and renamed it, which an older one does not undo.
+      let last = StoredName(columns[position].name)
+      if names.contains(last) { columns[position].isHidden = true }
+      columns[position].formerNames.formUnion(names)
+      columns[position].formerNames.remove(last)
     }
   }
 
