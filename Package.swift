@@ -558,6 +558,29 @@ if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   }
 }
 
+// SwiftPM compiles a module again if one changes on which it depends directly. A module also contains code of those behind,
+// which may be inlined, so `make` declares all of them: otherwise an edit leaves programs with two versions of it.
+if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
+  let modules = package.targets.filter { $0.type == .regular || $0.type == .executable }
+  let known = Dictionary(uniqueKeysWithValues: modules.map { ($0.name, $0) })
+  func direct(_ target: Target) -> [String] {
+    target.dependencies.compactMap { dependency in
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): known[name].map(\.name)
+      default: nil
+      }
+    }
+  }
+  for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+    let declared = direct(target)
+    var (found, waiting) = (Set(declared), declared)
+    while let name = waiting.popLast() {
+      for next in known[name].map(direct) ?? [] where found.insert(next).inserted { waiting.append(next) }
+    }
+    target.dependencies += found.subtracting(declared).sorted().map { .target(name: $0) }
+  }
+}
+
 // `make` builds without the compiler's index, which takes a quarter of the time. On Linux, SwiftPM finds tests in it, for
 // which it needs nothing of other modules.
 if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
