@@ -44,6 +44,24 @@ struct FuzzCollectionTests {
     for context in ContextUnderTest.ours { try program().run(on: context) }
   }
 
+  @Test("S1 a typed collection of a store without the model's optional fields is that of nil in them")
+  func lackingFields() throws {
+    let stored = try ModelSchema(
+      name: "FuzzRecord",
+      fields: [FieldSchema("id", .int64), FieldSchema("number", .double), FieldSchema("tag", .string)],
+      key: ["id"])
+    let rows = (0..<9).map { number -> [PersistentValue] in
+      [.integer(Int64(number)), .double(Double(number % 3)), .text("t")]
+    }
+    let program = FuzzProgram(
+      schemas: [stored],
+      steps: [
+        .define(0), .saveMany(0, rows),
+        .collection(FuzzQuery(0, order: [FieldOrder("number")]), pageSize: 4, part: 2..<5),
+      ])
+    for context in ContextUnderTest.ours { try program.run(on: context) }
+  }
+
   @Test("the fuzzer finds a context that rejects its own tokens")
   func wanderingStore() throws {
     let context = ContextUnderTest("wandering") { _, _, _ in WanderingContext() }
