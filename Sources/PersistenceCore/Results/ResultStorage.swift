@@ -114,3 +114,120 @@ final class ResultStorage<Element: Sendable>: Sendable {
     handler(failure)
   }
 }
+
+/// Decodes pages of a context's rows into elements.
+@usableFromInline
+struct RowDecoder<Element: Sendable>: Sendable {
+  @usableFromInline let origin: RowOrigin
+
+  /// The number of elements in a page.
+  @usableFromInline let pageSize: Int
+
+  /// Decodes rows in place, and returns their number, which the memory limits; if it throws, no element remains.
+  @usableFromInline let read:
+    @Sendable (_ rows: any StorageResults, _ offset: Int, _ page: UnsafeMutableBufferPointer<Element>) throws
+      -> Int
+
+  /// Creates a decoder of elements that take their rows only.
+  @inlinable
+  init(_ origin: RowOrigin, decode: @escaping @Sendable (borrowing Row) throws -> Element) {
+    self.init(origin, pageSize: FetchedRows.pageSize) { rows, offset, page in
+      try origin.read(rows, from: offset, into: page, decode)
+    }
+  }
+
+  /// Creates a decoder of the elements of an inclusion, which are made of a page of records.
+  ///
+  /// Each page takes further requests, so pages are large unless they are long, because elements have many records.
+  @inlinable
+  init<Model: PersistentRecord>(
+    _ origin: RowOrigin, of inclusion: Inclusion<Model, Element>, _ reader: RelatedReader
+  ) throws {
+    let (fields, load) = (try inclusion.outline.positions(), inclusion.load)
+    let size = inclusion.outline.isLong ? FetchedRows.pageSize : RelatedReader.chunk
+    self.init(origin, pageSize: size) { rows, offset, page in
+      do {
+        var values = FieldValues(of: fields)
+        let models = try origin.models(Model.self, rows, from: offset, limit: page.count, &values)
+        if models.isEmpty { return 0 }
+        let element = try load(RelatedPage(models, values), reader)
+        for position in models.indices { page.initializeElement(at: position, to: element(position)) }
+        return models.count
+      } catch {
+        throw origin.located(error)
+      }
+    }
+  }
+
+  @inlinable
+  init(
+    _ origin: RowOrigin, pageSize: Int,
+    read:
+      @escaping @Sendable (
+        _ rows: any StorageResults, _ offset: Int, _ page: UnsafeMutableBufferPointer<Element>
+      ) throws -> Int
+  ) {
+    (self.origin, self.pageSize, self.read) = (origin, pageSize, read)
+  }
+
+  /// One page of elements.
+  @inlinable
+  func page(_ rows: any StorageResults, from offset: Int, limit: Int) throws -> ContiguousArray<Element> {
+    try ContiguousArray(unsafeUninitializedCapacity: limit) { page, count in
+      count = try read(rows, offset, page)
+    }
+  }
+}
+
+// Inlinable, so that the loop over a page is specialized for the models of the app.
+
+extension RowOrigin {
+  /// Decodes rows in place: an append that is not specialized for the model costs more than decoding.
+  ///
+  /// The size of the memory limits the number of rows. If it throws, no element remains.
+  @inlinable
+  func read<Element>(
+    _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>,
+    _ decode: (borrowing Row) throws -> Element
+  ) throws -> Int {
+    var count = 0
+    do {
+      _ = try rows.read(from: offset, limit: page.count) { row in
+        guard count < page.count else { throw surplus() }
+        do {
+          page.initializeElement(at: count, to: try decode(row))
+        } catch let error as PersistenceError {
+          throw located(error, row)
+        }
+        count += 1
+      }
+    } catch {
+      page[..<count].deinitialize()
+      throw located(error)
+    }
+    return count
+  }
+
+  /// One page of records.
+  @inlinable
+  func models<Model: PersistentRecord>(
+    _ type: Model.Type, _ rows: any StorageResults, from offset: Int, limit: Int
+  ) throws -> [Model] {
+    try Array(unsafeUninitializedCapacity: limit) { page, count in
+      count = try read(rows, from: offset, into: page) { try Model(from: $0) }
+    }
+  }
+
+  /// One page of records, whose values of some fields are collected.
+  @inlinable
+  func models<Model: PersistentRecord>(
+    _ type: Model.Type, _ rows: any StorageResults, from offset: Int, limit: Int, _ values: inout FieldValues
+  ) throws -> [Model] {
+    try Array(unsafeUninitializedCapacity: limit) { page, count in
+      count = try read(rows, from: offset, into: page) { row in
+        try values.add(row)
+        return try Model(from: row)
+      }
+    }
+  }
+}
