@@ -144,7 +144,11 @@ private final class BorrowedBytes {
 
   deinit { for bytes in all { bytes.deallocate() } }
 
-  func invalidate() { for bytes in all { _ = bytes.initializeMemory(as: UInt8.self, repeating: 0xEE) } }
+  func invalidate() {
+    for bytes in all {
+      if let base = bytes.baseAddress { memset(base, 0xEE, bytes.count) }
+    }
+  }
 
   func copy(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
     invalidate()

@@ -46,9 +46,14 @@
     func lateCancellation() throws {
       let scratch = try Scratch()
       let context = try scratch.open()
-      let connection = try context.pool.take()
-      connection.cancel(within: 0)
-      #expect(connection.isBroken)
+      // The request is nearly always late, unless the thread that waits for it has to wait for a processor.
+      let isFound = try (0..<20).contains { _ in
+        let connection = try context.pool.take()
+        connection.cancel(within: 0)
+        defer { context.pool.giveBack(connection) }
+        return connection.isBroken
+      }
+      #expect(isFound)
       try context.close()
     }
 

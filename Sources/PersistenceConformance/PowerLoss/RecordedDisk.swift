@@ -229,7 +229,12 @@ extension RecordedDisk.Change.Kind {
     case .write(let offset, let bytes):
       let end = offset + bytes.count
       if content.count < end { content.append(contentsOf: repeatElement(0, count: end - content.count)) }
-      content.replaceSubrange(offset..<end, with: bytes)
+      // Element by element, as unoptimized code copies an array into another, this would be most of a trial.
+      content.withUnsafeMutableBytes { content in
+        bytes.withUnsafeBytes {
+          UnsafeMutableRawBufferPointer(rebasing: content[offset..<end]).copyMemory(from: $0)
+        }
+      }
     case .resize(let size):
       if size < content.count {
         content.removeLast(content.count - size)

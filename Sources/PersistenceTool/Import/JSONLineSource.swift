@@ -46,9 +46,14 @@ private struct LineSplitter {
   mutating func next() -> (number: Int, bytes: UnsafeRawBufferPointer)? {
     guard !rest.isEmpty else { return nil }
     number += 1
-    let end = rest.firstIndex(of: 0x0A) ?? rest.count
+    let end = lineFeed ?? rest.count
     let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
     rest = UnsafeRawBufferPointer(rebasing: rest[min(rest.count, end + 1)...])
     return (number, line)
+  }
+
+  private var lineFeed: Int? {
+    guard let base = rest.baseAddress, let found = memchr(base, 0x0A, rest.count) else { return nil }
+    return UnsafeRawPointer(found) - base
   }
 }
