@@ -4,14 +4,19 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import Testing
 
-/// A version of the declaration of one field.
+/// A version of the declaration of one field, and of the name of its model.
 private protocol PriceField: Sendable {
+  static var model: String { get }
+  static var formerModels: [String] { get }
   static var name: String { get }
   static var formerNames: [String] { get }
   static var fill: Double? { get }
 }
 
 extension PriceField {
+  static var model: String { "Ticket" }
+  static var formerModels: [String] { [] }
+  static var name: String { "cost" }
   static var formerNames: [String] { [] }
   static var fill: Double? { nil }
 }
@@ -23,7 +28,7 @@ private struct Ticket<Price: PriceField>: PersistentRecord {
   static var schema: RecordSchema<Ticket> {
     .shared(for: Ticket.self) {
       RecordSchema(
-        "Ticket",
+        Price.model, was: Price.formerModels,
         fields: [
           .field("id", \.id), .field(Price.name, \.price, was: Price.formerNames, fill: Price.fill),
         ], key: [\.id])
@@ -49,7 +54,7 @@ private enum Shop<Price: PriceField>: StoreSchema {
 /// `cost` becomes `price`, and the developer forgets `was:`.
 @Suite("A forgotten was:")
 struct ForgottenRenameTests {
-  private enum Before: PriceField { static let name = "cost" }
+  private enum Before: PriceField {}
   private enum Bare: PriceField { static let name = "price" }
   private enum Right: PriceField {
     static let name = "price"
@@ -101,5 +106,20 @@ struct ForgottenRenameTests {
     let repository = try Repository(context, schema: Shop<Third>.self)
     try repository.insert(Ticket<Third>(id: 6, price: 6))
     #expect(try prices(Third.self) == [1, 2, 3, 4, 5, 6])
+  }
+
+  private enum RenamedModel: PriceField { static let model = "Pass" }
+  private enum ThirdModel: PriceField {
+    static let model = "Pass2"
+    static let formerModels = ["Ticket"]
+  }
+
+  @Test("S8 records of a model renamed without a word are taken by a third name, as the guide says")
+  func model() throws {
+    try fill()
+    #expect(try prices(RenamedModel.self) == [])
+    try Repository(context).insert(Ticket<RenamedModel>(id: 6, price: 6))
+    #expect(try prices(ThirdModel.self) == [1, 2, 3, 4, 5])
+    #expect(try prices(RenamedModel.self) == [6], "what was saved under the second name stays there")
   }
 }
