@@ -58,6 +58,7 @@ final class Observation<Record: Sendable>: Sendable {
   }
 
   private func step() async throws -> RecordUpdate<Record>? {
+    var retries = ObservationRetries(options)
     while true {
       switch state.withLock({ $0 }) {
       case .over: return nil
@@ -70,8 +71,10 @@ final class Observation<Record: Sendable>: Sendable {
       case .observing(let observed):
         try await wait(for: observed)
         if Task.isCancelled { return nil }
-        let update = try await BlockingThreads.reading.run { [self] in try look(observed, isFirst: false) }
-        if let update { return update }
+        let update = try await retries.attempt(context) { [self] in
+          try await BlockingThreads.reading.run { try self.look(observed, isFirst: false) }
+        }
+        if let update = update ?? nil { return update }
       }
     }
   }
@@ -112,13 +115,18 @@ final class Observation<Record: Sendable>: Sendable {
   private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Record>? {
     var update: RecordUpdate<Record>?
     // A look that is repeated, because the schema has changed, does not take these changes again.
-    var isRelatedChange = false
+    var (isRelatedChange, hasTaken) = (false, false)
+    // What a failed look has taken is told later, without its keys.
+    defer { if update == nil, hasTaken { observed.observers.discardKeys(of: observed.observer) } }
     try query.read(context) { store in
       // The newest snapshot has what the related models' observers were told before.
       for other in observed.others {
-        if try !observed.observers.look(other, at: store).changes.isEmpty { isRelatedChange = true }
+        if try !observed.observers.look(other, at: store).changes.isEmpty {
+          (isRelatedChange, hasTaken) = (true, true)
+        }
       }
       let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
+      if !changes.isEmpty { hasTaken = true }
       guard isFirst || isRelatedChange || !changes.isEmpty else { return nil }
       // A copy that began in the meantime causes unknown changes.
       if isFirst || changes.isUnknown, try snapshot.holdsUnfinishedMigration() {
@@ -135,19 +143,22 @@ final class Observation<Record: Sendable>: Sendable {
   private func wait(for observed: Observed) async throws {
     let isAlone = observed.others.isEmpty
     if isAlone, !observed.observers.noticesOutsideCommits { return await observed.observer.wait() }
-    let options = options
+    let (options, context) = (options, context)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for observer in observed.all { group.addTask { await observer.wait() } }
       if observed.observers.noticesOutsideCommits {
         group.addTask {
           // The other task wakes, also for changes found here, and then cancels this one.
+          var retries = ObservationRetries(options)
           while !Task.isCancelled {
             do {
               try await options.clock.sleep(for: options.outsideInterval)
             } catch is CancellationError {
               return
             }
-            try await BlockingThreads.reading.run { try observed.observers.checkOutside() }
+            _ = try await retries.attempt(context) {
+              try await BlockingThreads.reading.run { try observed.observers.checkOutside() }
+            }
           }
         }
       }

@@ -14,9 +14,11 @@ public struct RecordUpdate<Record: Sendable>: Sendable {
 /// The first update is immediate. Each later update contains exactly the changes that its results show; none is lost or
 /// repeated. A slow consumer gets the newest state with coalesced changes.
 ///
-/// An iteration observes the store from its first ``AsyncIterator/next()``. It ends with nil if its task is cancelled,
-/// and with an error if the context is closed or cannot be read, or another version of the app changes the model so that
-/// it has no mapping (contract S11). It unregisters its observer then, or when the iterator is released.
+/// An iteration observes the store from its first ``AsyncIterator/next()``. After its first update, an error that may pass
+/// (``PersistenceError/isRetryable``) delays the next one: it reads again, with delays from the interval of
+/// ``ObservationOptions`` to half a minute, and logs that it does. It ends with nil if its task is cancelled, and with an
+/// error if the context is closed or cannot be read, or another version of the app changes the model so that it has no
+/// mapping (contract S11). It unregisters its observer then, or when the iterator is released.
 public struct RecordUpdates<Record: Sendable>: AsyncSequence, Sendable {
   /// An update.
   public typealias Element = RecordUpdate<Record>

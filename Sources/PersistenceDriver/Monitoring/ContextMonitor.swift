@@ -99,6 +99,11 @@ public final class ContextMonitor: Sendable {
     logger.notice("recovered", metadata: ["details": .string(details())])
   }
 
+  /// Reports that an observation cannot read, and tries again.
+  package func delayedObservation(_ error: PersistenceError) {
+    logger.warning("an observation cannot read, and tries again", metadata: ["error": "\(error)"])
+  }
+
   /// Measures a request and reports it, with its plan, if it was slow; its values are logged at debug level only.
   package func measure<Result>(
     _ request: FetchRequest, plan: () throws -> QueryPlan, _ body: () throws -> Result

@@ -195,6 +195,11 @@ extension CommitObservers {
     }
   }
 
+  /// Makes the changes of an observer unknown, and wakes it: it has taken some, and could not tell them.
+  package func discardKeys(of observer: CommitObserver) {
+    for waiter in observer.discardKeys() { waiter.resume() }
+  }
+
   /// Checks for commits of other processes, and notifies the observers.
   package func checkOutside() throws {
     var woken: [CheckedContinuation<Void, Never>] = []

@@ -159,6 +159,38 @@
       }
     }
 
+    @Test(
+      "U1 U2 an observation goes on when a server that was killed is back",
+      .enabled(if: PostgresServer.programs != nil), .timeLimit(.minutes(5)))
+    func killedServer() async throws {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      let scratch = try Scratch(on: server.url)
+      let (observed, other) = (try scratch.open(), try scratch.open())
+      try Repository(observed).save(Account(1, balance: 1))
+      let updates = Repository(observed)
+        .updates(of: Account.self, options: ObservationOptions(outsideInterval: .milliseconds(10)))
+        .makeAsyncIterator()
+      var (first, known) = (updates, 0)
+      _ = try await first.next()
+      for last in 2...4 {
+        let waiting = Task {
+          var (updates, ids) = (updates, [Int]())
+          while ids.last != last, let update = try await updates.next() { ids = update.results.map(\.id) }
+          return ids
+        }
+        server.kill()
+        // Polls meet no server, and then one that recovers.
+        try await Task.sleep(for: .milliseconds(300))
+        try server.waitUntilReady()
+        try Repository(other).save(Account(last, balance: 1))
+        known = try await waiting.value.count
+      }
+      #expect(known == 4)
+      try observed.close()
+      try other.close()
+    }
+
     /// Ends one of the store's connections.
     private func cutOne(_ scratch: Scratch) throws {
       try scratch.run(
