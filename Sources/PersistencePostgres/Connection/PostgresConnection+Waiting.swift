@@ -27,6 +27,19 @@ extension PostgresConnection {
     return PostgresResult(result)
   }
 
+  /// Reads the answers to what was posted, before the connection is closed.
+  ///
+  /// A server that cannot send an answer any more reports a lost client to its log.
+  func readLastAnswers() {
+    let wait = Wait(
+      deadline: .now + .milliseconds(200), isReading: false, cancels: false, action: "close a connection")
+    do {
+      while !isBroken, unread > 0 { try skipBatch(wait) }
+    } catch {
+      // It is closed all the same.
+    }
+  }
+
   /// Waits until the socket is ready, and returns for what.
   func waitForSocket(_ events: Int16, _ wait: Wait) throws -> Int16 {
     while true {

@@ -46,7 +46,10 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// What the connection's standby is known to have replayed.
   var replayed: PostgresPosition?
 
-  deinit { PQfinish(handle) }
+  deinit {
+    readLastAnswers()
+    PQfinish(handle)
+  }
 
   /// Whether the connection is in a transaction that has not failed, after all answers were read.
   var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }

@@ -122,6 +122,26 @@
     }
 
     @Test(
+      "C3 a server finds nothing to report when contexts are closed",
+      .enabled(if: PostgresServer.programs != nil))
+    func closedConnections() throws {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      let scratch = try Scratch(on: server.url)
+      let context = try scratch.open()
+      try context.save((0..<300).map { Scratch.row(Int64($0), "text") })
+      try context.close()
+      for _ in 0..<40 {
+        let context = try scratch.open()
+        // Releasing the results ends their transaction, and nobody waits for the answer.
+        #expect(try context.texts().count == 300)
+        try context.close()
+      }
+      let log = try String(contentsOfFile: server.folder + "/log", encoding: .utf8)
+      #expect(!log.contains("connection to client lost"))
+    }
+
+    @Test(
       "W5 a commit is known to be rolled back if it was cut before it, and applied if it was cut after it")
     func cutOutcomes() throws {
       let server = try PostgresServer()
