@@ -7,7 +7,7 @@ struct Chart {
   private static let width = 860.0
   private static let left = 270.0
   private static let right = 800.0
-  private static let scale = 0.25...64.0
+  private static let scale = 0.25...128.0
   private static let colours: [String: String] = [
     Names.library: "#e2582a", Names.raw: "#8a8f98", Names.grdb: "#3b7dd8", Names.grdbCodable: "#93b9ec",
     Names.codable: "#b79ad6",
@@ -23,7 +23,7 @@ struct Chart {
       y += 12
       for outcome in section.outcomes { body += group(outcome, &y) }
     }
-    let ticks = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
+    let ticks = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128]
     let grid = ticks.map { tick in
       let x = Self.place(tick)
       let colour = tick == 1 ? "#333333" : "#dddddd"
@@ -57,24 +57,37 @@ struct Chart {
   private func group(_ outcome: Outcome, _ y: inout Double) -> String {
     var text = ""
     let top = y
+    let goal = Self.place(outcome.goal)
     for timing in outcome.timings where timing.name != outcome.reference {
       guard let ratio = outcome.ratio(of: timing.name), let colour = Self.colours[timing.name] else {
         continue
       }
       let (start, end) = (Self.place(Self.scale.lowerBound), Self.place(ratio))
       text += Self.bar(x: start, y: y, width: max(1, end - start), colour: colour)
-      text += Self.text(String(format: "%.2f", ratio), x: end + 4, y: y + 9, style: "font-size=\"10\"")
+      var marks = [Self.place(1)]
+      if timing.name == Names.library {
+        marks.append(goal)
+        // A short mark at the library's goal.
+        text +=
+          "<line x1=\"\(goal)\" x2=\"\(goal)\" y1=\"\(y - 1)\" y2=\"\(y + 11)\" stroke=\"#111111\" "
+          + "stroke-width=\"2\"/>\n"
+      }
+      let label = String(format: "%.2f", ratio)
+      let place = Self.labelPlace(after: end, width: Double(label.count) * 6, beside: marks)
+      text += Self.text(label, x: place, y: y + 9, style: "font-size=\"10\"")
       y += 12
     }
-    // A short mark at the library's goal.
-    let goal = Self.place(outcome.goal)
-    text +=
-      "<line x1=\"\(goal)\" x2=\"\(goal)\" y1=\"\(top - 1)\" y2=\"\(top + 11)\" stroke=\"#111111\" "
-      + "stroke-width=\"2\"/>\n"
     text += Self.text(
       outcome.work, x: Self.left - 8, y: (top + y) / 2 + 3, style: "text-anchor=\"end\"")
     y += 8
     return text
+  }
+
+  /// The place of a label behind the end of a bar that lies over no mark.
+  private static func labelPlace(after end: Double, width: Double, beside marks: [Double]) -> Double {
+    marks.sorted().reduce(end + 4) { x, mark in
+      mark > x - 4 && mark < x + width ? mark + 4 : x
+    }
   }
 
   private static func place(_ ratio: Double) -> Double {
