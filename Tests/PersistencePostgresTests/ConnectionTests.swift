@@ -42,21 +42,6 @@
       try context.close()
     }
 
-    @Test("R5 a connection does not return to the pool while a request to cancel is on its way")
-    func lateCancellation() throws {
-      let scratch = try Scratch()
-      let context = try scratch.open()
-      // The request is nearly always late, unless the thread that waits for it has to wait for a processor.
-      let isFound = try (0..<20).contains { _ in
-        let connection = try context.pool.take()
-        connection.cancel(within: 0)
-        defer { context.pool.giveBack(connection) }
-        return connection.isBroken
-      }
-      #expect(isFound)
-      try context.close()
-    }
-
     @Test("V2 bytes in clauses without parameters do not depend on standard_conforming_strings")
     func literals() throws {
       let scratch = try Scratch()

@@ -122,6 +122,27 @@
     }
 
     @Test(
+      "R5 a connection does not return to the pool while a request to cancel is on its way",
+      .enabled(if: PostgresServer.programs != nil))
+    func lateCancellation() throws {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      let context = try Scratch(on: server.url).open()
+      let connection = try context.pool.take()
+      connection.cancel()
+      #expect(!connection.isBroken)
+      // The main process takes no request while it is stopped.
+      let line = try String(contentsOfFile: server.folder + "/data/postmaster.pid", encoding: .utf8)
+        .split(separator: "\n").first
+      let process = try #require(line.flatMap { Int32($0) })
+      #expect(kill(process, SIGSTOP) == 0)
+      connection.cancel(within: 0.1)
+      #expect(kill(process, SIGCONT) == 0)
+      #expect(connection.isBroken)
+      try context.close()
+    }
+
+    @Test(
       "C3 a server finds nothing to report when contexts are closed",
       .enabled(if: PostgresServer.programs != nil))
     func closedConnections() throws {
