@@ -121,6 +121,15 @@ struct OpeningTests {
     }
   }
 
+  @Test("a store that another context creates and fills during an opening is opened")
+  func madeMeanwhile() throws {
+    let place = try TemporaryStore()
+    try place.open(step: { step in
+      if step == "no store" { try place.open().save(Films.row(1, "One")) }
+    }).save(Films.row(2, "Two"))
+    #expect(try place.open().rows().count == 2)
+  }
+
   @Test("E4 another schema of a model is rejected with the differences")
   func otherSchema() throws {
     let place = try TemporaryStore()

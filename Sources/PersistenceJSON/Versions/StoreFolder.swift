@@ -51,24 +51,7 @@ final class StoreFolder: Sendable {
     absolutePath =
       path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     root = try Self.openRoot(path, mayCreate: mayCreate && !isReadOnly)
-    if let control = try root.folder(Self.controlName) {
-      self.control = control
-    } else {
-      // Another process may be creating the store at this moment.
-      let names = try root.names().filter { $0 != Self.controlName }
-      guard names.isEmpty else {
-        throw PersistenceError(
-          .notAStore,
-          "the folder has files but no \(Self.controlName), so it is not a store of this package; choose an empty "
-            + "folder, and import the files", location: path)
-      }
-      guard mayCreate, !isReadOnly else {
-        throw PersistenceError(
-          .missingStore, "the folder is empty, and the options do not create a store",
-          location: path)
-      }
-      control = try root.makeFolder(Self.controlName)
-    }
+    control = try Self.openControl(in: root, mayCreate: mayCreate && !isReadOnly, path, step)
     let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
     guard let numbers = try control.open(VersionSequence.name, flags),
       let mine = try control.open(VersionPins.name, flags),
@@ -124,6 +107,27 @@ final class StoreFolder: Sendable {
       if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemFailure("make the folder", path) }
       return try Folder(path: path)
     }
+  }
+
+  private static func openControl(
+    in root: Folder, mayCreate: Bool, _ path: String, _ step: (String) throws -> Void
+  ) throws -> Folder {
+    if let control = try root.folder(controlName) { return control }
+    try step("no store")
+    let isEmpty = try root.names().isEmpty
+    // Another process may have created the store since, and have put records into it.
+    if let control = try root.folder(controlName) { return control }
+    guard isEmpty else {
+      throw PersistenceError(
+        .notAStore,
+        "the folder has files but no \(controlName), so it is not a store of this package; choose an empty "
+          + "folder, and import the files", location: path)
+    }
+    guard mayCreate else {
+      throw PersistenceError(
+        .missingStore, "the folder is empty, and the options do not create a store", location: path)
+    }
+    return try root.makeFolder(controlName)
   }
 
   /// A folder inside the store; nil if there is none.

@@ -28,6 +28,16 @@ extension PlantedDefect {
       }
     ).caught(by: "after a closure has thrown, other processes can write"),
     PlantedDefect(
+      "an opening that finds no store replaces the one that another creates meanwhile", .c2,
+      opening: { path, options, monitoring in
+        if !FileManager.default.fileExists(atPath: path) {
+          usleep(20_000)
+          try? FileManager.default.removeItem(atPath: path)
+        }
+        return try sqlite(path, options, monitoring)
+      }
+    ).caught(by: "contexts that open a new store at the same moment share it"),
+    PlantedDefect(
       "a store that is opened through a link is another store", .c2,
       opening: { path, options, monitoring in
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path

@@ -5,6 +5,9 @@ import PersistenceCore
 enum SharingChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
+      "contexts that open a new store at the same moment share it", [.c2], needs: [.writable, .multiProcess],
+      creation),
+    ConformanceCheck(
       "unique values that another context or process committed are taken, and those that it freed are free",
       [.c2, .w4], needs: [.writable, .multiProcess], unique
     ).slow,
@@ -24,6 +27,20 @@ enum SharingChecks {
       needs: [.writable, .multiProcess], waitsOnce
     ).slow,
   ]
+
+  @Sendable private static func creation(_ context: ContextUnderTest) throws {
+    for _ in 0..<context.effort.times(4, thorough: 400) {
+      let store = try context.makeStore()
+      let repositories = try Threads.run(3) { number in
+        let repository = try store.open(.patient)
+        try repository.save(Account(number, balance: number))
+        return repository
+      }
+      for repository in repositories {
+        try expect(repository.fetch(Account.self).map(\.balance), equals: [0, 1, 2], "the accounts")
+      }
+    }
+  }
 
   @Sendable private static func unique(_ context: ContextUnderTest) throws {
     let store = try context.makeStore()
