@@ -14,6 +14,11 @@
 #include "../CFileSystem/filesystem.h"
 #endif
 
+/* Which file of the system's a path leads to; zeros if to none. */
+typedef struct identity {
+  uint64_t device, inode;
+} identity;
+
 /* What this file system appends to the system's own structure of an open file. */
 typedef struct files_state {
   sqlite3_io_methods methods;       /* the system's methods, some of them replaced */
@@ -23,6 +28,8 @@ typedef struct files_state {
   int scratch_size;
   enum { UNKNOWN, PLAIN, CHECKED } kind;
   int copies_checked;               /* whether an empty file is to become a copy of a store with checksums */
+  identity database, log;           /* of a log: its database, and itself */
+  struct files_state *next;         /* of a log: the next one that this process has open */
 } files_state;
 
 static sqlite3_vfs files_vfs, checked_vfs;
@@ -199,11 +206,14 @@ static int files_map(sqlite3_file *file, int region, int size, int extends, void
   files_state *state = state_of(file);
   int code = map_shared(file, region, size, extends, into);
 #ifndef _WIN32
-  if (code == SQLITE_IOERR_SHMSIZE && (errno == ENOSPC || errno == EDQUOT)) return SQLITE_FULL;
+  /* SQLite extends the index after it has written a commit to the log. SQLITE_IOERR_SHMSIZE stands for a full disk then:
+     after SQLITE_FULL a commit would be known to have failed. */
+  int full = region == 0 ? SQLITE_FULL : SQLITE_IOERR_SHMSIZE;
+  if (code == SQLITE_IOERR_SHMSIZE) return errno == ENOSPC || errno == EDQUOT ? full : SQLITE_IOERR_SHMMAP;
   if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
     /* Without its address, SQLite maps the range again before it uses it. */
     *into = 0;
-    return SQLITE_FULL;
+    return full;
   }
 #endif
   return code;
@@ -247,6 +257,53 @@ static int sync_log(sqlite3_file *file, int flags) {
   state->methods.xSync = state->system->xSync;
   return state->system->xSync(file, flags);
 }
+
+static files_state *logs; /* the open logs of this process, guarded by SQLITE_MUTEX_STATIC_APP2 */
+
+static identity identity_of(const char *path) {
+  struct stat status;
+  if (!path || stat(path, &status) != 0) return (identity){0, 0};
+  return (identity){(uint64_t)status.st_dev, (uint64_t)status.st_ino};
+}
+
+static int is_same(identity a, identity b) { return a.device == b.device && a.inode == b.inode; }
+
+/* Remembers which file a log is.
+
+   The connections of a process share the log's index, so all of them must use the log that the first one opened. */
+static void remember_log(files_state *state) {
+  state->database = identity_of(sqlite3_filename_database(state->path));
+  state->log = identity_of(state->path);
+  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
+  sqlite3_mutex_enter(mutex);
+  for (files_state *known = logs; known; known = known->next) {
+    if (!is_same(known->database, state->database)) continue;
+    state->log = known->log;
+    break;
+  }
+  state->next = logs;
+  logs = state;
+  sqlite3_mutex_leave(mutex);
+}
+
+static int log_close(sqlite3_file *file) {
+  files_state *state = state_of(file);
+  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
+  sqlite3_mutex_enter(mutex);
+  files_state **place = &logs;
+  while (*place && *place != state) place = &(*place)->next;
+  if (*place) *place = state->next;
+  sqlite3_mutex_leave(mutex);
+  return state->system->xClose(file);
+}
+
+/* The system answers SQLITE_FCNTL_HAS_MOVED for main files only. */
+static int log_control(sqlite3_file *file, int operation, void *argument) {
+  files_state *state = state_of(file);
+  if (operation != SQLITE_FCNTL_HAS_MOVED) return state->system->xFileControl(file, operation, argument);
+  *(int *)argument = !is_same(identity_of(state->path), state->log);
+  return SQLITE_OK;
+}
 #endif
 
 static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *opened) {
@@ -270,6 +327,9 @@ static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
   if (flags & SQLITE_OPEN_WAL) {
 #ifndef _WIN32
     state->methods.xSync = sync_log;
+    state->methods.xClose = log_close;
+    state->methods.xFileControl = log_control;
+    remember_log(state);
     file->pMethods = &state->methods;
 #endif
     return SQLITE_OK;

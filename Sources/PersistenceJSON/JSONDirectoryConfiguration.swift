@@ -6,7 +6,8 @@ public struct JSONDirectoryConfiguration: Sendable {
   public enum Synchronization: String, Sendable, CaseIterable {
     /// Power failures: a write flushes files and folders before it returns.
     case full
-    /// Kills of the process, but not power failures.
+    /// Kills of the process, but not power failures until the next commit with ``full``, which flushes the commits
+    /// before it too.
     case off
   }
 

@@ -25,7 +25,6 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
 
   private let configuration: JSONDirectoryConfiguration
   private let gate = WriterGate()
-  private let lock: WriterLock?
   private let commits: JSONDirectoryCommits
 
   /// The observers of the directory's commits.
@@ -43,20 +42,18 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   ///   - path: The store's folder; its parent must exist.
   ///   - configuration: The options.
   /// - Throws: ``PersistenceError`` with code `missingStore` if there is no store and the options do not
-  ///   create one, `notAStore` if the folder contains something else, and `accessDenied`, `readOnly`,
-  ///   `storeFull` or `inputOutput` for system errors.
+  ///   create one, `notAStore` if the folder contains something else, `unsupported` if a copy of the folder shares
+  ///   files with it by hard links while a context of either is open, and `accessDenied`, `readOnly`, `storeFull` or
+  ///   `inputOutput` for system errors.
   public init(path: String, configuration: JSONDirectoryConfiguration = JSONDirectoryConfiguration()) throws {
     location = path
     self.configuration = configuration
     capabilities = Self.capabilities(configuration)
-    let (store, lock) = try mappingErrors(location: path) {
-      let store = try StoreFolder(
+    let store = try mappingErrors(location: path) {
+      try StoreFolder(
         path: path, mayCreate: configuration.createsStore, isReadOnly: configuration.isReadOnly,
-        step: configuration.step)
-      let file = configuration.isReadOnly ? nil : try store.control.open(WriterLock.name, O_RDWR | O_CREAT)
-      return (store, file.map(WriterLock.init))
+        busyTimeout: configuration.busyTimeout, step: configuration.step)
     }
-    self.lock = lock
     state = Mutex(store)
     commits = JSONDirectoryCommits.of(store)
     let monitor = ContextMonitor(configuration.monitoring, location: path)
@@ -131,12 +128,15 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   /// Runs a closure as the only writer of all processes.
   func writing(_ body: (StoreFolder) throws -> Void) throws {
     let store = try openStore()
-    guard let lock else { throw PersistenceError.readOnly(location) }
+    guard let lock = store.lock else { throw PersistenceError.readOnly(location) }
     let start = ContinuousClock.now
     try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
       let rest = max(.zero, configuration.busyTimeout - (ContinuousClock.now - start))
       try mappingErrors(location: location) {
-        try lock.withLock(timeout: rest, location: location) { try body(store) }
+        try lock.withLock(timeout: rest, location: location) {
+          try store.requireSharedFiles()
+          try body(store)
+        }
       }
     }
   }
@@ -179,12 +179,12 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   /// finished the interrupted commit, another one could not tell which of the files belong to it.
   private func takingTurns(_ store: StoreFolder, _ body: () throws -> Void) throws {
     let file = try mappingErrors(location: location) {
-      try store.control.open(WriterLock.name, lock == nil ? O_RDONLY : O_RDWR)
+      try store.control.open(WriterLock.name, store.lock == nil ? O_RDONLY : O_RDWR)
     }
     guard let file else { return try body() }
     try mappingErrors(location: location) {
       try WriterLock(file).withOpening(
-        mayRecover: lock != nil, timeout: configuration.busyTimeout, location: location, body)
+        mayRecover: store.lock != nil, timeout: configuration.busyTimeout, location: location, body)
     }
   }
 
@@ -193,7 +193,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   /// If a live writer holds the lock, readers need not wait for it. If the system refuses to write, they need no recovery:
   /// the history shows the version before the commit, which was never acknowledged.
   private func recoverAtOnce(_ store: StoreFolder, isOpening: Bool = false) throws {
-    guard lock != nil else { return }
+    guard store.lock != nil else { return }
     try mappingErrors(location: location) {
       let journal = journal(store)
       guard try isOpening || journal.mayNeedRecovery else { return }
@@ -201,7 +201,12 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
         // A separate descriptor: the lock of the context's own writer would not exclude a reader on the same
         // one.
         guard let file = try store.control.open(WriterLock.name, O_RDWR) else { return }
-        _ = try WriterLock(file).withLockAtOnce { try recover(journal) }
+        _ = try WriterLock(file).withLockAtOnce {
+          try store.requireSharedFiles()
+          try recover(journal)
+          // The last reader may have gone after the last commit.
+          if isOpening { try? journal.prune() }
+        }
       } catch let failure as SystemFailure where !isOpening && failure.isRefusedWrite {
         // The next writer reports it.
       }
@@ -210,7 +215,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
 
   /// Throws if a kill or a loss of power interrupted a commit, which this read-only context cannot finish.
   private func requireFinished(_ store: StoreFolder) throws {
-    guard lock == nil else { return }
+    guard store.lock == nil else { return }
     try mappingErrors(location: location) {
       let journal = journal(store)
       // A writer that holds the lock is just moving the files, and has recorded it.

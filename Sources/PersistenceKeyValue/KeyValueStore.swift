@@ -95,7 +95,7 @@ extension KeyValueStore {
   private func model(_ name: StoredName, _ reader: any ByteReader, _ generation: UInt64?) throws
     -> StoredModel?
   {
-    if generation != nil, let known = cache.model(name) { return known }
+    if let generation, let known = cache.model(name, of: generation) { return known }
     guard let found = try located({ try Catalog.model(name, reader) }) else { return nil }
     if let generation { cache.insert([found], of: generation) }
     return found

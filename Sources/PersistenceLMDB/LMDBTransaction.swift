@@ -60,6 +60,16 @@ final class LMDBTransaction: ByteWriter {
     try LMDBFailure.check(mdb_txn_begin(handle.environment, nil, 0, &transaction), "begin to write")
     // LMDB gives the transaction the number of the state that it creates.
     version = mdb_txn_id(transaction) - 1
+    // LMDB takes the number from its lock file. A process with another lock file may have committed.
+    guard version == handle.newestTransaction else {
+      mdb_txn_abort(transaction)
+      transaction = nil
+      throw PersistenceError(
+        .missingStore,
+        "data.mdb is not of the state that lock.mdb records: a program has replaced or linked one of them, or the disk has "
+          + "failed; close the store in all processes, and open it again",
+        location: environment?.files.directory)
+    }
     known = 0
   }
 

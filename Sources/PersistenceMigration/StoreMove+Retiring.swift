@@ -5,7 +5,7 @@ import PersistenceDriver
 extension StoreMove {
   /// How the records of an old store differ from those that were moved.
   enum Difference {
-    /// Some are missing, as when a retirement was interrupted.
+    /// Some are missing, as when a retirement was interrupted; the new store has the others.
     case missing(String)
     /// There are others.
     case changed(String)
@@ -36,7 +36,10 @@ extension StoreMove {
     let difference: Difference?
     do {
       difference = try self.difference(of: source, from: receipt, destination, progress)
-    } catch let error as PersistenceError where receipt.state == .retiring && Self.mayBeHalfRetired(error) {
+    } catch let error as PersistenceError
+      where receipt.state == .retiring && Self.mayBeHalfRetired(error)
+      && error.location != destination.location
+    {
       difference = .missing(error.message)
     } catch {
       try? source.close()
@@ -57,8 +60,21 @@ extension StoreMove {
   /// Retires what is left of the old store.
   func finishRetiring(_ destination: any StorageContext, _ retire: () throws -> Void) throws {
     try set(.retiring, in: destination)
-    try retire()
+    do {
+      try retire()
+    } catch {
+      // If nothing was removed yet, records that are missing later are ones that an older app has deleted.
+      if (try? isWhole(destination)) == true { try? set(.moved, in: destination) }
+      throw error
+    }
     try set(.retired, in: destination)
+  }
+
+  /// Whether the old store still holds what was moved.
+  private func isWhole(_ destination: any StorageContext) throws -> Bool {
+    guard let receipt = try MoveReceipt.find(in: destination), let source = try old() else { return false }
+    defer { try? source.close() }
+    return try difference(of: source, from: receipt, destination) { _ in } == nil
   }
 
   private func set(_ state: MoveReceipt.State, in destination: any StorageContext) throws {
@@ -89,6 +105,10 @@ extension StoreMove {
       let (count, moved) = (try snapshot.count(FetchRequest(mapper.source)), entry.counts.read)
       if count > moved { return .changed("it has \(count) records of \(name), and \(moved) were moved") }
       if count < moved {
+        guard try hasRecords(destination, of: mapper.source, snapshot, progress) else {
+          return .changed(
+            "its model \(name) holds records that the new store lacks, or has with other values")
+        }
         missing = .missing("it has \(count) records of \(name), and \(moved) were moved")
         continue
       }
@@ -103,6 +123,18 @@ extension StoreMove {
       return .changed("its model \(mapper.source.name) was not moved")
     }
     return missing
+  }
+
+  /// Whether the new store holds every record of a model of the old one, with equal values.
+  private func hasRecords(
+    _ destination: any StorageContext, of schema: ModelSchema, _ source: any StorageSnapshot,
+    _ progress: (StoreProgress) throws -> Void
+  ) throws -> Bool {
+    let copy = try destination.snapshot()
+    guard let copied = try copy.schema(named: schema.name) else { return false }
+    return try ModelComparison(
+      leftSchema: schema, leftReader: source, rightSchema: copied, rightReader: copy, differenceLimit: 0
+    ).run(progress).isContained
   }
 }
 

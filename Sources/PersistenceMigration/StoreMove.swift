@@ -24,10 +24,14 @@ public import PersistenceDriver
 /// The move never writes to the old store. It calls `retiring` when the new store is complete, and again at every launch
 /// that still finds the old one, so that removal may be interrupted too. Before each of these calls it compares the old
 /// store with what was moved: one that has changed since, or was never moved, may hold records that the new store lacks,
-/// so `open` throws instead of retiring it. A repository refuses the new store until it is complete. If two processes of an app start at once, one moves the store. The other opens the complete store, or throws
-/// ``PersistenceError/Code/incompleteStore`` or ``PersistenceError/Code/busy`` and can retry later.
+/// so `open` throws instead of retiring it. Records that an interrupted removal has left must be in the new store, with
+/// equal values.
+///
+/// A repository refuses the new store until it is complete. If two processes of an app start at once, one moves the
+/// store. The other opens the complete store, or throws ``PersistenceError/Code/incompleteStore`` or
+/// ``PersistenceError/Code/busy`` and can retry later.
 public struct StoreMove: Sendable {
-  private let old: @Sendable () throws -> (any StorageContext)?
+  let old: @Sendable () throws -> (any StorageContext)?
   private let new: @Sendable () throws -> any StorageContext
   private let retire: (@Sendable () throws -> Void)?
   private let verification: MigrationOptions.Verification
@@ -39,7 +43,8 @@ public struct StoreMove: Sendable {
   ///   - new: A closure that opens the new store, and creates it if necessary.
   ///   - verification: How to verify the copy before the new store is used. Without digests, the old store is compared by
   ///     its numbers of records before it is retired.
-  ///   - retire: A closure that is called when the new store is complete and the old one is closed.
+  ///   - retire: A closure that is called when the new store is complete and the old one is closed. If it throws, `old` is
+  ///     called again, to find out whether the old store is still whole.
   public init(
     from old: @escaping @Sendable () throws -> (any StorageContext)?,
     to new: @escaping @Sendable () throws -> any StorageContext,

@@ -218,7 +218,7 @@ extension PostgresContext {
     // before the outcome is known could be settled by another thread with a position before the commit.
     defer { standbys?.note(end) }
     guard session.hasWritten else {
-      session.end()
+      try endReading(session)
       return nil
     }
     guard !session.connection.isBroken else {
@@ -256,6 +256,19 @@ extension PostgresContext {
     // An exclusive writer may have changed the catalog since a replayable transaction ended.
     if !session.isReplayable { store.catalog = session.catalog }
     return number
+  }
+
+  /// Ends a transaction that has written nothing.
+  ///
+  /// A rollback would ignore that the server has refused what a serializable one has read, and would forget it: another
+  /// transaction could commit what this one should have seen.
+  private func endReading(_ session: PostgresSession) throws {
+    guard session.isReplayable || store.isForeign else { return session.end() }
+    do {
+      _ = try session.connection.run([PostgresCommand("COMMIT", prepared: -5)], "commit a transaction")
+    } catch {
+      throw session.failed(error)
+    }
   }
 
   /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.

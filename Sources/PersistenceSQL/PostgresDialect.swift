@@ -54,10 +54,10 @@ package struct PostgresDialect: SQLDialect {
     switch column.conversion {
     case .none: parameter
     case .cast(let type): "\(parameter)::\(type)"
-    // A text that is no JSON is an error, which nothing else in SQL can raise.
+    // A text that is no JSON is an error, which nothing else in SQL can raise. A null parameter has no type of its own.
     case .exactJSON:
-      "CASE WHEN \(parameter)::jsonb::text = \(parameter) THEN \(parameter)::jsonb "
-        + "ELSE ('otherwise: ' || \(parameter))::jsonb END"
+      "CASE WHEN \(parameter)::text::jsonb::text = \(parameter)::text THEN \(parameter)::text::jsonb "
+        + "ELSE ('otherwise: ' || \(parameter)::text)::jsonb END"
     case .localTime, .day: operand(parameter, of: column)
     }
   }

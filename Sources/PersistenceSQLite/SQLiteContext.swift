@@ -52,13 +52,13 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   /// - Throws: ``PersistenceError``: `missingStore` if the folder does not exist, or the file if the configuration does
   ///   not create it; `notAStore` if the file is not a SQLite database; `damaged`; `readOnly` if the file cannot be
   ///   written and the configuration is not read-only; `accessDenied`; `storeFull`; `busy`; `unsupported` if the file
-  ///   stores text in UTF-16.
+  ///   stores text in UTF-16, or has several names (hard links).
   public init(path: String, configuration: SQLiteConfiguration = SQLiteConfiguration()) throws {
     let opening = try SQLiteOpening(path: path, configuration: configuration)
     store = opening.store
     pool = SQLitePool(store)
     readTransactions = SQLiteSharedReadTransactions(pool, sharedLimit: configuration.poolSize)
-    file = SQLiteFiles.file(at: SQLiteOpening.realPath(store.path) ?? store.path, store)
+    file = SQLiteFiles.file(of: store)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
       largestValue: opening.largestValue, hasChecksums: opening.store.hasChecksums)

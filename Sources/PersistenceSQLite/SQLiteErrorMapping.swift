@@ -33,13 +33,20 @@ enum SQLiteErrorMapping {
         "the checksum of a page is wrong: the medium has changed the page, or a program without this package has written "
           + "it; restore the store from a backup"
       )
-    case SQLITE_IOERR where isFull: return (.storeFull, "the disk is full; free some space and retry")
+    // The file system of `CSQLiteFiles` returns it for a full disk only.
+    case SQLITE_IOERR where isFull || code == SQLITE_IOERR | 19 << 8:  // SQLITE_IOERR_SHMSIZE
+      return (.storeFull, "the disk is full; free some space and retry")
     case SQLITE_IOERR: return (.inputOutput, "the storage device failed; check the disk and the file system")
     case SQLITE_CORRUPT:
       return (
         .damaged, "the file is damaged; restore it from a backup, or recover it with sqlite3's .recover"
       )
     case SQLITE_NOTADB: return (.notAStore, "the file is not a SQLite database, or it is encrypted")
+    case SQLITE_READONLY where code == SQLITE_READONLY | 4 << 8:  // SQLITE_READONLY_DBMOVED
+      return (
+        .missingStore,
+        "another program has removed or replaced the file while it was open; close the context, and open the path again"
+      )
     case SQLITE_READONLY:
       return (
         .readOnly, "the store cannot be written; make its file and folder writable, or open it read-only"
@@ -64,21 +71,33 @@ enum SQLiteErrorMapping {
 extension PersistenceError {
   /// The error of a failed commit.
   ///
-  /// SQLite writes a transaction's last frame before it flushes, and ends a rollback journal by deleting it. If one of
-  /// these calls fails, this process goes on without the transaction, but a later recovery may find it complete.
+  /// SQLite writes a transaction's last frame before it flushes and before it extends the log's index, and ends a rollback
+  /// journal by deleting it. If one of these calls fails, this process goes on without the transaction, but a later
+  /// recovery may find it complete.
   var ofCommit: PersistenceError {
-    let (flush, flushFolder, delete): (Int32, Int32, Int32) = (4, 5, 10)
-    let codes = [flush, flushFolder, delete].map { Int(SQLITE_IOERR | $0 << 8) }
+    let (flush, flushFolder, delete, extendIndex, mapIndex): (Int32, Int32, Int32, Int32, Int32) = (
+      4, 5, 10, 19, 21
+    )
+    let codes = [flush, flushFolder, delete, extendIndex, mapIndex].map { Int(SQLITE_IOERR | $0 << 8) }
     guard let engineError, engineError.engine == "SQLite", codes.contains(engineError.code) else {
       return self
     }
     var error = self
     error.code = .outcomeUnknown
     error.message =
-      "SQLite could not flush the commit: the store does not show the transaction, but may after a crash; check the "
+      "SQLite could not complete the commit: the store does not show the transaction, but may after a crash; check the "
       + "disk, and repeat the transaction if it may run twice; otherwise close all contexts of the store, open it again, "
       + "and read what it holds"
     return error
+  }
+
+  /// A file with several names: SQLite keeps a log for each name, and drops commits of the others (contract C2).
+  static func hardLinks(_ location: String, count: Int) -> PersistenceError {
+    PersistenceError(
+      .unsupported,
+      "the file has \(count) names (hard links), and SQLite would lose commits, since it keeps a log beside each name; "
+        + "nothing was written; remove the other names, which find -samefile lists, or use a copy of the file",
+      location: location)
   }
 
   /// Whether SQLite rejected a statement's text.

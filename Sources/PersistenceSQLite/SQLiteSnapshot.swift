@@ -25,9 +25,14 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
   private let pool: SQLitePool
   private let connection: SQLiteConnection
   private let lock = NSRecursiveLock()
+  /// The error after which SQLite ended the transaction; later reads would see newer states.
+  private var failure: (any Error)?
 
   /// How many snapshots use the transaction.
   let users = Atomic<Int>(0)
+
+  /// Whether SQLite has ended the transaction after an error.
+  let hasFailed = Atomic<Bool>(false)
 
   /// Takes over a connection with an open read transaction.
   init(_ connection: SQLiteConnection, of pool: SQLitePool) {
@@ -38,10 +43,25 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
   deinit { pool.giveBack(connection) }
 
   /// Calls a closure with the connection, on one thread at a time; the closure may call this method again.
-  func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) rethrows -> Result {
+  ///
+  /// SQLite rolls a transaction back after some errors of reads too, for example if a sort fills the disk. From then on,
+  /// each call throws that error.
+  func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     lock.lock()
     defer { lock.unlock() }
-    return try body(connection)
+    if let failure { throw failure }
+    do {
+      let result = try body(connection)
+      // A read inside the closure may have failed, and the closure gone on.
+      if let failure { throw failure }
+      return result
+    } catch {
+      if failure == nil, connection.isOutsideTransaction {
+        failure = error
+        hasFailed.store(true, ordering: .relaxed)
+      }
+      throw error
+    }
   }
 }
 
@@ -101,6 +121,7 @@ final class SQLiteSharedReadTransactions: Sendable {
     state.transactions.removeAll { $0.version != nil && $0.version != version }
     guard state.transactions.count + state.beginning >= sharedLimit else { return nil }
     let same = state.transactions.filter { $0.version != nil }.compactMap { $0.transaction }
+      .filter { !$0.hasFailed.load(ordering: .relaxed) }
     return same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
   }
 

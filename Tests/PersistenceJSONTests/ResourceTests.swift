@@ -32,4 +32,19 @@ struct ResourceTests {
     }
     #expect(try openFiles(below: place.path) == [])
   }
+
+  @Test(
+    "C3 a closed context keeps no file open, even while it is referenced",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+  func closedContexts() throws {
+    let place = try TemporaryStore()
+    let (context, reader) = (try place.open(), try place.openForReading())
+    try context.save(Films.row(1, "One"))
+    #expect(try reader.titles() == ["One"])
+    try withExtendedLifetime((context, reader)) {
+      for context in [context, reader] { try context.close() }
+      #expect(try openFiles(below: place.path) == [])
+      #expect(try #require(throws: PersistenceError.self) { try context.titles() }.code == .closed)
+    }
+  }
 }

@@ -142,6 +142,65 @@ extension StoreMoveTests {
     }
   }
 
+  private static func remove(_ numbers: [Int], in app: App) throws {
+    let (old, pairs) = (try app.old(), try SampleStores.pairs())
+    try old.transaction { transaction in
+      for number in numbers {
+        let key = RecordKey([.integer(Int64(number % 7)), .uuid(SampleStores.uuid(number))])
+        let existed = try transaction.delete(key, in: pairs)
+        #expect(existed)
+      }
+    }
+    try old.close()
+  }
+
+  /// Expects that the next launch keeps the old store, with some records.
+  private static func expectKept(_ app: App, count: Int) throws {
+    for _ in 0..<2 {
+      let error = #expect(throws: PersistenceError.self) { try app.move.open() }
+      #expect(error?.code == .sourceChanged, "\(String(describing: error))")
+    }
+    #expect(app.retired.load(ordering: .relaxed) == 0)
+    let old = try app.old()
+    #expect(try Self.count(old) == count)
+    try old.close()
+  }
+
+  @Test(
+    "W5 What an older app changes after a retirement that removed nothing is not retired",
+    arguments: TestStores.durable, [true, false])
+  func changedAfterFailure(from: String, edits: Bool) throws {
+    try withApp(from, from == "lmdb" ? "sqlite" : "lmdb") { app in
+      try Self.fill(app)
+      #expect(throws: Stop.self) { try Self.failing(app).open() }
+      // Fewer records than were moved are no sign of an interrupted removal.
+      if edits { try Self.save(1, 4.5, in: app) }
+      try Self.remove([2, 3], in: app)
+      try Self.expectKept(app, count: 18)
+    }
+  }
+
+  @Test(
+    "W5 A retirement goes on only if the new store has what is left of the old one",
+    arguments: TestStores.durable, ["value", "record", "nothing"])
+  func changedWhileRetiring(from: String, change: String) throws {
+    try withApp(from, from == "lmdb" ? "sqlite" : "lmdb") { app in
+      try Self.fill(app)
+      // The retirement removes records before it fails, as one that is killed does.
+      let failing = Self.failing(app) { try Self.remove([2, 3], in: app) }
+      #expect(throws: Stop.self) { try failing.open() }
+      switch change {
+      case "value": try Self.save(1, 4.5, in: app)
+      case "record": try Self.save(1_000, 0, in: app)
+      default:
+        try app.move.open().close()
+        #expect(app.retired.load(ordering: .relaxed) == 1)
+        return
+      }
+      try Self.expectKept(app, count: change == "record" ? 19 : 18)
+    }
+  }
+
   @Test("An old store that appears after the retirement is not taken for the one that was moved")
   func appearsAgain() throws {
     try withApp("json", "lmdb") { app in

@@ -28,6 +28,8 @@
       #expect(several["port"] == ",5433,5434")
       #expect(try address("postgres://%2Fvar%2Frun%2Fpostgresql/x")["host"] == "/var/run/postgresql")
       #expect(try address("postgres:///x?host=/tmp/socket")["host"] == "/tmp/socket")
+      #expect(try address("postgres:///x@y?host=/tmp/socket")["dbname"] == "x@y")
+      #expect(try address("postgres://host/x%40y")["dbname"] == "x@y")
       #expect(try address("postgres:movies")["dbname"] == "movies")
       #expect(try address("postgres:?service=movies")["service"] == "movies")
     }
@@ -113,7 +115,8 @@
       "E2 the error of a malformed URL does not contain its password",
       arguments: [
         "postgres:ann:geheim@host/x", "postgresql:ann:geheim@host", "postgres://ann:ge?geheim@host/x",
-        "postgres://ann:geheim@host:port/x",
+        "postgres://ann:geheim@host:port/x", "postgres://ann:12/geheim@host/x",
+        "postgres://ann:geheim@1/geheim@host/x",
       ])
     func malformedSecrets(_ url: String) {
       #expect {

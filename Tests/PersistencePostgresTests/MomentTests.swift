@@ -45,6 +45,31 @@
       try context.close()
     }
 
+    @Test("R2 L7 a snapshot beside a result of its moment keeps the tables that the result does not read")
+    func snapshotBesideResults() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let other = try scratch.open()
+      let schema = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
+      // Other tests commit to the same server, so the moments of a round may differ.
+      for _ in 0..<10 {
+        try other.transaction { transaction in
+          try transaction.define(schema)
+          let row = RowBuffer(count: 1)
+          row.set([.integer(1)])
+          try row.withRow { try transaction.save($0, in: schema) }
+        }
+        #expect(try context.count(FetchRequest(schema)) == 1)
+        let results = try results(context)
+        let snapshot = try context.snapshot()
+        try other.transaction { try $0.drop(schema) }
+        #expect(try snapshot.count(FetchRequest(schema)) == 1)
+        #expect(try results.read(from: 1_500, limit: 10) { _ in } == 10)
+      }
+      try other.close()
+      try context.close()
+    }
+
     @Test("R2 a result shares a moment only if at least half of its time is left")
     func agedMoments() throws {
       let scratch = try Scratch()

@@ -32,6 +32,40 @@
       try context.close()
     }
 
+    @Test("R5 W3 an interrupted read leaves the transaction around it as it was")
+    func interruptedReads() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      let request = try FetchRequest(Scratch.schema.get())
+      for (id, mode) in [(2, TransactionMode.exclusive), (4, .replayable)] as [(Int64, TransactionMode)] {
+        try context.transaction(mode) { transaction in
+          try transaction.save(Scratch.row(id, "\(id)"))
+          let count = try transaction.count(request)
+          let results = try transaction.fetch(request)
+          #expect(try results.read(from: 0, limit: 1) { _ in } == 1)
+          for isCount in [true, false] {
+            let interruption = ReadInterruption(
+              atCheck: 1, PersistenceError(.cancelled, "the caller has gone"))
+            let interrupted = code {
+              try interruption.run {
+                if isCount {
+                  _ = try transaction.count(request)
+                } else {
+                  _ = try transaction.find(RecordKey([.integer(1)]), in: request.schema) { _ in }
+                }
+              }
+            }
+            #expect(interrupted == .cancelled)
+          }
+          #expect(try results.read(from: 0, limit: 10) { _ in } == count)
+          try transaction.save(Scratch.row(id + 1, "\(id + 1)"))
+        }
+      }
+      #expect(try context.texts() == ["one", "2", "3", "4", "5"])
+      try context.close()
+    }
+
     @Test("W3 E2 a write in a transaction that the server has ended for its idleness throws unreachable")
     func idleWriters() throws {
       let scratch = try Scratch()

@@ -76,6 +76,36 @@
       try context.close()
     }
 
+    @Test(
+      "W6 what a transaction has read and told stays true: a later commit that would change it runs again")
+    func readers() throws {
+      try repository.save(Person("first"))
+      var runs = 0
+      let seen = Mutex<(batch: Int?, entries: Int)>((nil, -1))
+      // The balance of the first account is the number of the open batch, and the age of a person that of theirs.
+      try repository.transaction(replayable: true) { store in
+        runs += 1
+        let batch = try #require(try store.find(Account.self, id: 1)).balance
+        if runs == 1 {
+          try elsewhere { try repository.write(Account.self, id: 1) { $0.balance += 1 } }
+          try elsewhere {
+            try repository.transaction(replayable: true) { store in
+              let open = try store.find(Account.self, id: 1)?.balance
+              let entries = try store.fetch(Person.self).reduce(0) { $0 + ($1.age == batch ? 1 : 0) }
+              seen.withLock { $0 = (open, entries) }
+            }
+          }
+        }
+        var entry = Person("entry")
+        entry.age = batch
+        try store.insert(entry)
+      }
+      #expect(runs == 2)
+      #expect(seen.withLock { $0.batch == 101 && $0.entries == 0 }, "the batch 100 is closed, and empty")
+      #expect(try repository.find(Person.self, id: "entry")?.age == 101)
+      try context.close()
+    }
+
     @Test("W6 a closure that catches a conflict runs again all the same")
     func caught() throws {
       var runs = 0

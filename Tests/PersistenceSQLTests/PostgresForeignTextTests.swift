@@ -65,7 +65,8 @@ import Testing
     #expect(
       insert == "INSERT INTO \"app\".\"film\" (\"id\", \"title\", \"mood\", \"notes\", \"local\", \"day\") "
         + "OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3::\"app\".\"mood\", "
-        + "CASE WHEN $4::jsonb::text = $4 THEN $4::jsonb ELSE ('otherwise: ' || $4)::jsonb END, "
+        + "CASE WHEN $4::text::jsonb::text = $4::text THEN $4::text::jsonb "
+        + "ELSE ('otherwise: ' || $4::text)::jsonb END, "
         + "($5 AT TIME ZONE 'UTC'), ($6 AT TIME ZONE 'UTC')::date)")
     let update = SQLQueryTranslator.text(of: StatementKey(.update, model: 1), on: table, dialect)
     #expect(update.hasSuffix("\"day\" = ($6 AT TIME ZONE 'UTC')::date WHERE \"id\" = $1"))

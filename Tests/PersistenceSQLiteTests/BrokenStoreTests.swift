@@ -53,12 +53,12 @@ import Testing
     #expect(try context.count(FetchRequest(schema)) == 20)
   }
 
-  @Test("W5 a commit that could not be flushed is outcomeUnknown; other failures keep their codes")
+  @Test("W5 a commit that may be in the log is outcomeUnknown; other failures keep their codes")
   func unknownOutcome() {
     func commit(_ code: Int32) -> PersistenceError {
       SQLiteErrorMapping.error(code, nil, "commit a transaction", "store.sqlite").ofCommit
     }
-    for code in [4, 5, 10] as [Int32] {
+    for code in [4, 5, 10, 19, 21] as [Int32] {
       let error = commit(SQLITE_IOERR | code << 8)
       #expect(
         error.code == .outcomeUnknown && error.engineError?.code == Int(SQLITE_IOERR | code << 8), "\(error)")
@@ -66,6 +66,8 @@ import Testing
     }
     #expect(commit(SQLITE_IOERR | 3 << 8).code == .inputOutput)
     #expect(commit(SQLITE_FULL).code == .storeFull)
+    let read = SQLiteErrorMapping.error(SQLITE_IOERR | 19 << 8, nil, "read a record", "store.sqlite")
+    #expect(read.code == .storeFull)
     #expect(commit(SQLITE_BUSY).code == .busy)
   }
 

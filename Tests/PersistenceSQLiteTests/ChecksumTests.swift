@@ -1,8 +1,9 @@
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
-import PersistenceSQLite
 import Testing
+
+@testable import PersistenceSQLite
 
 @Suite("E5: checksums of pages")
 struct ChecksumTests {
@@ -165,6 +166,33 @@ struct ChecksumTests {
       let context = try scratch.open(name) { $0.checksums = !wanted }
       #expect(try context.values(FetchRequest(schema)) == rows)
     }
+  }
+
+  @Test("E5 C2 an opening that found the file empty keeps the checksums that another one gives it meanwhile")
+  func concurrentCreation() throws {
+    let deadline = ContinuousClock.now + .seconds(5)
+    func connect(checksums: Bool?) throws -> SQLiteConnection {
+      var configuration = SQLiteConfiguration(synchronous: .off)
+      configuration.checksums = checksums
+      let store = SQLiteStore(path: scratch.path("new.sqlite"), configuration: configuration)
+      return try SQLiteConnection(store, creating: true)
+    }
+    do {
+      let (late, refused) = (try connect(checksums: nil), try connect(checksums: false))
+      for connection in [late, refused] {
+        #expect(try connection.rows("SELECT 1 FROM sqlite_schema").isEmpty)
+        #expect(try !SQLiteChecksums.areKept(by: connection))
+      }
+      let first = try connect(checksums: true)
+      try SQLiteChecksums.begin(first, until: deadline)
+      #expect(code { try SQLiteOpening.makeCatalog(refused, until: deadline) } == .unsupported)
+      try SQLiteOpening.makeCatalog(late, until: deadline)
+      #expect(late.store.hasChecksums)
+      #expect(try SQLiteChecksums.areKept(by: first))
+    }
+    let context = try scratch.open("new.sqlite") { $0.checksums = true }
+    try context.fill(schema, rows)
+    #expect(try findings(context) == [])
   }
 
   @Test("The option of a URL makes a store with checksums, and the log names them")

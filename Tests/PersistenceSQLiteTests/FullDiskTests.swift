@@ -1,7 +1,9 @@
+import CSQLite
 import Foundation
 import PersistenceDriver
-import PersistenceSQLite
 import Testing
+
+@testable import PersistenceSQLite
 
 @Suite("E7: full disks with small blocks")
 struct FullDiskTests {
@@ -46,6 +48,30 @@ struct FullDiskTests {
       guard try again.values(FetchRequest(schema)) == [row], full > 0 else { exit(3) }
       try again.close()
     }
+  }
+
+  @Test(
+    "W5 E7 the log's index reports a full disk by an error of its own when it grows, since the log may hold the commit",
+    .enabled(if: canMount, "it takes the right to mount a file system"))
+  func growingIndex() throws {
+    let disk = try SmallBlockDisk("persistence-index-\(getpid())")
+    defer { disk.unmount() }
+    let code = try extendIndex(on: disk)
+    #expect(code == SQLITE_IOERR | 19 << 8)
+  }
+
+  /// Extends the index of a log on a full disk; the file is closed on return.
+  private func extendIndex(on disk: SmallBlockDisk) throws -> Int32? {
+    let path = disk.folder.appendingPathComponent("store.sqlite").path
+    let store = SQLiteStore(path: path, configuration: SQLiteConfiguration(synchronous: .off))
+    let connection = try SQLiteConnection(store, creating: true)
+    try connection.execute("PRAGMA journal_mode = wal; CREATE TABLE other (x)", "make a table")
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    let methods = try #require(file?.pointee.pMethods)
+    try disk.fill(leaving: 0)
+    var region: UnsafeMutableRawPointer?
+    return withExtendedLifetime(connection) { methods.pointee.xShmMap?(file, 1, 32_768, 1, &region) }
   }
 }
 

@@ -111,6 +111,61 @@ struct DocumentPathTests {
     #expect(try Repository(MemoryContext()).filter(Holder<[Int]>.self, where: \.other == [1]).count() == 0)
   }
 
+  private struct Unstored: Codable {
+    var isActive = true
+    var quantity = 0
+    var level = Level.low
+    var isExpanded = false
+    var revision = 1
+    var height = Level.low
+    enum Level: String, Codable, CaseIterable { case low, middle, high }
+    enum CodingKeys: String, CodingKey {
+      case isActive = "active"
+      case quantity = "count"
+      case level
+    }
+  }
+
+  @Test("E3 a property that is in no member is refused, though a made-up member may have its value")
+  func unstored() throws {
+    #expect(path(\Holder<Unstored>.value.isActive == true) == ["value", "active"])
+    #expect(path(\Holder<Unstored>.value.quantity == 1) == ["value", "count"])
+    #expect(path(\Holder<Unstored>.value.level == .low) == ["value", "level"])
+    for error in [
+      refusal(\Holder<Unstored>.value.isExpanded == true), refusal(\Holder<Unstored>.value.revision == 1),
+      refusal(\Holder<Unstored>.value.height == .low),
+    ] {
+      #expect(error?.code == .unknownField)
+    }
+  }
+
+  private struct Rated: Codable {
+    var title = ""
+    var stars = 1
+    var only = Only.one
+    enum Only: String, Codable, CaseIterable { case one }
+    enum CodingKeys: String, CodingKey {
+      case title = "t"
+      case stars = "s"
+      case only = "o"
+    }
+    init() {}
+    init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      title = try members.decode(String.self, forKey: .title)
+      stars = try members.decode(Int.self, forKey: .stars)
+      only = try members.decode(Only.self, forKey: .only)
+      guard 1...2 ~= stars else { throw CocoaError(.coderInvalidValue) }
+    }
+  }
+
+  @Test("a type that takes few numbers, and a member of one value, are followed")
+  func restricted() throws {
+    #expect(path(\Holder<Rated>.value.title == "x") == ["value", "t"])
+    #expect(path(\Holder<Rated>.value.stars == 2) == ["value", "s"])
+    #expect(path(\Holder<Rated>.value.only == .one) == ["value", "o"])
+  }
+
   private enum Kind: String, Codable { case small, large }
 
   private struct Typed: Codable {

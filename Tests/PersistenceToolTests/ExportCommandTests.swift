@@ -110,6 +110,22 @@ struct ExportCommandTests {
     #expect(folder.names == ["mine.json", "new.csv"])
   }
 
+  @Test("A replaced file and its schema keep their permissions")
+  func permissions() throws {
+    let folder = try TemporaryFolder()
+    let tool = ToolHarness.holding(try Rows.store([Rows.row(1, [:])]))
+    let files = try [
+      (folder.file("m.csv", "mine"), 0o600), (folder.file("m.csv.schema.json", "mine"), 0o660),
+    ]
+    for (file, mode) in files { #expect(chmod(file, mode_t(mode)) == 0) }
+    #expect(tool("export", "held:", "Movie", folder("m.csv"), "--force").code == 0)
+    for (file, mode) in files {
+      let attributes = try FileManager.default.attributesOfItem(atPath: file)
+      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(file)")
+      #expect(try String(contentsOfFile: file, encoding: .utf8) != "mine")
+    }
+  }
+
   @Test("Refuses an invalid schema, or one that contradicts the command line")
   func schemas() throws {
     let folder = try TemporaryFolder()

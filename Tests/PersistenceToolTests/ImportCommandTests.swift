@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import Synchronization
 import Testing
 
 @testable import PersistenceTool
@@ -135,6 +136,18 @@ struct ImportCommandTests {
     #expect(try values("M", "id") == [.integer(1), .integer(3)])
   }
 
+  @Test("Records after the maximum generated key are rejected")
+  func maximumKey() throws {
+    let given = try folder.file("g.json", "[{\"id\": 9223372036854775805, \"t\": \"a\"}]")
+    #expect(tool("import", given, "held:", "--model", "M", "--key", "id").code == 0)
+    let file = try folder.file("m.json", "[{\"t\": \"b\"}, {\"t\": \"c\"}, {\"t\": \"d\"}]")
+    let run = tool("import", file, "held:", "--model", "M", "--key", "generate")
+    #expect(run.code == 2 && run.messages.contains("element 3: the maximum key is in use"), "\(run)")
+    #expect(try values("M", "id") == [.integer(.max - 2), .integer(.max - 1), .integer(.max)])
+    let none = tool("import", file, "held:", "--model", "M", "--key", "generate")
+    #expect(none.code == 3 && none.messages.contains("the maximum key is in use"), "\(none)")
+  }
+
   @Test("A generated key has an unused name")
   func generatedName() throws {
     let file = try folder.file("m.json", "[{\"id\": \"a\"}]")
@@ -162,6 +175,49 @@ struct ImportCommandTests {
     #expect(tool("import", file, "held:?mode=c", "--model", "M", "--key", "t").code == 3)
     #expect(tool("import", file, "nope:", "--model", "M", "--key", "t").code == 3)
     #expect(try store.catalog().isEmpty)
+  }
+
+  @Test("V5 Rejects an integer that a given kind, or the kind in the store, would change")
+  func inexact() throws {
+    let file = try folder.file("m.json", "[{\"id\": 1, \"n\": 9007199254740993}, {\"id\": 2, \"n\": 5}]")
+    let first = tool("import", file, "held:", "--model", "M", "--key", "id", "--kind", "n=double")
+    #expect(first.code == 2 && first.messages.contains("which a double cannot hold exactly"), "\(first)")
+    #expect(try values("M", "n") == [.double(5)])
+    let second = try folder.file("n.csv", "id,n\n3,9007199254740993\n4,6\n")
+    let run = tool("import", second, "held:", "--model", "M")
+    #expect(run.code == 2 && run.messages.contains("which a double cannot hold exactly"), "\(run)")
+    #expect(try values("M", "n") == [.double(5), .double(6)])
+  }
+
+  @Test("Uses the schema of a store without files, and creates no store to look for one")
+  func server() throws {
+    let created = Atomic(0)
+    let store = store
+    var tool = ToolHarness()
+    tool.engines.append(
+      StorageEngine(
+        scheme: "server", options: [StoreOption("readonly", .flag, "for tests")], hasFiles: false
+      ) { _, options, _ in
+        if try store.catalog().isEmpty {
+          guard options["readonly"] != "true" else {
+            throw PersistenceError(.missingStore, "there is no store", location: "server:")
+          }
+          created.add(1, ordering: .relaxed)
+        }
+        return HeldContext(store)
+      })
+    let file = try folder.file("m.csv", "id,n\n1,2\n")
+    let asked = tool("import", file, "server:///movies", "--model", "M")
+    #expect(asked.code == 3 && asked.messages.contains("the key is missing"), "\(asked)")
+    #expect(created.load(ordering: .relaxed) == 0)
+    let run = tool(
+      "import", file, "server:///movies", "--model", "M", "--key", "id", "--kind", "n=decimal")
+    #expect(run.code == 0, "\(run)")
+    #expect(created.load(ordering: .relaxed) == 1)
+    // Without the stored schema, n would be an integer.
+    let more = tool("import", try folder.file("n.csv", "id,n\n2,3\n"), "server:///movies", "--model", "M")
+    #expect(more.code == 0, "\(more)")
+    #expect(try values("M", "n") == [.decimal(2), .decimal(3)])
   }
 
   @Test("An interrupt keeps whole batches, prints the count, and exits with 130")

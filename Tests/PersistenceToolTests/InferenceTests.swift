@@ -73,6 +73,38 @@ struct InferenceTests {
     #expect(kind(cells: ["", ""]) == .string)
   }
 
+  @Test("V5 A double or float field takes only the integers that it holds exactly")
+  func integers() throws {
+    func read(_ kind: FieldKind, _ value: SourceValue) throws -> PersistentValue {
+      try FieldReader(field: FieldSchema("f", kind)).read(value).value
+    }
+    for (kind, text, number) in [
+      (FieldKind.double, "9007199254740992", 9_007_199_254_740_992.0), (.double, "-7", -7),
+      (.double, "9223372036854775808", 9_223_372_036_854_775_808), (.float, "16777216", 16_777_216),
+      // The shortest digits of a number, and all its digits.
+      (.double, "100000000000000000000000", 1e23), (.double, "99999999999999991611392", 1e23),
+      (.float, "100000000000", Double(Float(1e11))),
+      // A fraction becomes the nearest number.
+      (.double, "0.10000000000000001", 0.1), (.float, "0.1", Double(Float(0.1))),
+    ] {
+      for value in [SourceValue.json(.number(text)), .json(.string(text)), .cell(text)] {
+        #expect(try read(kind, value) == .double(number), "\(kind) \(value)")
+      }
+    }
+    for (kind, text) in [
+      (FieldKind.double, "9007199254740993"), (.double, "-9007199254740993"),
+      (.double, "9223372036854775807"), (.double, "123456789012345678901"), (.float, "16777217"),
+      (.float, "-123456789"),
+    ] {
+      for value in [SourceValue.json(.number(text)), .json(.string(text)), .cell(text)] {
+        #expect(
+          throws: RecordRejection(reason: "“f” is \(text), which a \(kind.rawValue) cannot hold exactly"),
+          "\(value)"
+        ) { try read(kind, value) }
+      }
+    }
+  }
+
   @Test("Converts values without loss, or refuses")
   func readings() throws {
     func read(_ kind: FieldKind, _ text: String) throws -> FieldReader.Outcome {

@@ -28,9 +28,13 @@ struct PathConflictTests {
     #expect(run.output.isEmpty)
     #expect(folder.names == before, "\(arguments)")
     #expect(try String(contentsOfFile: input, encoding: .utf8) == "id,n\n1,2\n2,3\n")
+    expectKept(urls, "\(arguments)")
+  }
+
+  private func expectKept(_ urls: [String], _ what: String) {
     for url in urls {
       let rows = tool("query", url, "M", "--format", "csv")
-      #expect(rows.output == "id,n\r\n1,2\r\n2,3\r\n", "\(arguments): \(rows)")
+      #expect(rows.output == "id,n\r\n1,2\r\n2,3\r\n", "\(what): \(rows)")
     }
   }
 
@@ -52,7 +56,6 @@ struct PathConflictTests {
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       places.append((path + "/x", "lies within the source"))
     } else {
-      try FileManager.default.linkItem(atPath: path, toPath: folder("hard"))
       places.append((folder("hard"), "overwrite the source"))
     }
     places += [(other, "overwrite the destination"), (other + "/x", "lies within the destination")]
@@ -60,10 +63,14 @@ struct PathConflictTests {
       for options in [
         ["--on-error", "reject", "--rejects", place], ["--report", place], ["--dry-run", "--report", place],
       ] {
-        try expectRefused(
-          ["migrate", source, destination, "--on-conflict", "skip"] + options,
-          for: reason,
-          keeping: [source, destination])
+        let arguments = ["migrate", source, destination, "--on-conflict", "skip"] + options
+        // SQLite opens no file that has a second name.
+        let isHardLink = place == folder("hard")
+        if isHardLink { try FileManager.default.linkItem(atPath: path, toPath: place) }
+        try expectRefused(arguments, for: reason, keeping: isHardLink ? [] : [source, destination])
+        guard isHardLink else { continue }
+        try FileManager.default.removeItem(atPath: place)
+        expectKept([source, destination], "\(arguments)")
       }
     }
     // The same applies to a new destination.
@@ -104,6 +111,49 @@ struct PathConflictTests {
     let beside = try folder.file("m.csv.schema.json", "{}")
     try expectRefused(
       ["import", input, store, "--rejects", beside], for: "overwrite the schema file", keeping: [store])
+  }
+
+  @Test("Rejects and reports replace only those of an earlier run")
+  func rewritten() throws {
+    let (store, rejects, report) = ("sqlite:\(folder("store"))", folder("r.ndjson"), folder("r.json"))
+    makeStore(store)
+    for (name, content) in [("keep.txt", "mine\n"), ("keep.ndjson", "{\"id\":1,\"reason\":\"x\"}\n")] {
+      let keep = try folder.file(name, content)
+      let importing = ["import", input, "memory:", "--model", "M", "--key", "id", "--rejects", keep]
+      let migrating = ["migrate", store, "sqlite:\(folder("new"))"]
+      for (arguments, reason) in [
+        (importing, "--rejects: \(keep) exists and is no earlier list of rejected records"),
+        (
+          migrating + ["--on-error", "reject", "--rejects", keep],
+          "--rejects: \(keep) exists and is no earlier list of rejected records"
+        ),
+        (migrating + ["--report", keep], "--report: \(keep) exists and is no earlier report of migrate"),
+      ] {
+        try expectRefused(arguments, for: reason, keeping: [store])
+        #expect(try String(contentsOfFile: keep, encoding: .utf8) == content, "\(arguments)")
+      }
+    }
+    // Each of these commands runs twice, and each replaces the list of the other.
+    let text = try folder.file("t.csv", "id,t\n1,x\n2,3\n2,4\n")
+    let texts = "sqlite:\(folder("texts"))"
+    #expect(tool("import", text, texts, "--model", "T", "--key", "id", "--kind", "t=string").code == 2)
+    for _ in 0..<2 {
+      let imported = tool(
+        "import", text, "memory:", "--model", "T", "--key", "id", "--kind", "t=string", "--rejects", rejects)
+      #expect(imported.code == 2, "\(imported)")
+      #expect(try String(contentsOfFile: rejects, encoding: .utf8).hasPrefix("{\"key\":\"2\",\"place\":"))
+      let migrated = tool(
+        "migrate", texts, "memory:", "--map", "T.t=as:int64", "--on-error", "reject", "--rejects", rejects,
+        "--report", report)
+      #expect(migrated.code == 2, "\(migrated)")
+      #expect(try String(contentsOfFile: rejects, encoding: .utf8).hasPrefix("{\"code\":\"encodingFailed\""))
+      // An empty list is one of an earlier run too.
+      let none = folder("none.ndjson")
+      let clean = tool(
+        "import", input, "memory:", "--model", "M", "--key", "id", "--rejects", none)
+      #expect(clean.code == 0, "\(clean)")
+      #expect(try String(contentsOfFile: none, encoding: .utf8).isEmpty)
+    }
   }
 
   @Test(

@@ -19,13 +19,16 @@
 
 /// Registers the file systems, unless they are; returns a result code of SQLite.
 ///
-/// It is the system's file system with two additions, for main database files only:
-/// - In a store with checksums, each page ends with a checksum of its content and its number. A write computes it; a
-///   read of a page whose checksum is wrong fails with SQLITE_IOERR_DATA.
+/// It is the system's file system with these additions:
+/// - In a store with checksums, each page of the main file ends with a checksum of its content and its number. A write
+///   computes it; a read of a page whose checksum is wrong fails with SQLITE_IOERR_DATA.
 /// - The memory that connections share for the write-ahead log has blocks on the disk before SQLite writes to it: a write
-///   to a mapped page of a full disk would end the process. Without space, the call fails with SQLITE_FULL.
+///   to a mapped page of a full disk would end the process. Without space, the call fails with SQLITE_FULL; while the memory
+///   grows, it fails with SQLITE_IOERR_SHMSIZE.
+/// - A write-ahead log answers SQLITE_FCNTL_HAS_MOVED: whether its path no longer leads to the file that the first of this
+///   process's connections opened.
 ///
-/// Other reads and writes of other databases take the system's path.
+/// Reads and writes of other databases take the system's path.
 int persistence_sqlite_files_register(void);
 
 /// The checksum of a page's content, for tests: all bytes but the last eight, and the number of the page from 1.

@@ -40,7 +40,7 @@ extension RepositoryDataSource: IncludingDataSource {
     _ query: FetchOptions<Object>, including inclusion: Inclusion<Object, Element>
   ) async throws(PersistenceError) -> [Element] {
     try await work { repository in
-      Array(try Object.results(in: repository.context, options: query, including: inclusion))
+      try Object.results(in: repository.context, options: query, including: inclusion).checkedArray()
     }
   }
 }

@@ -8,7 +8,7 @@ extension LayerCore {
   /// An idempotent write may repeat an attempt with unknown outcome. `replicated` derives the changes for the
   /// replicas from the result of the top layer; nil if they are unknown.
   ///
-  /// - Throws: The error of the top layer; `incompleteWrite` if a replica failed.
+  /// - Throws: The error of the top layer, see ``makeInTop(mayRepeat:_:)``; `incompleteWrite` if a replica failed.
   func write<Value: Sendable>(
     _ changes: [ObjectChange<Object>], mayRepeat: Bool,
     _ body: @escaping @Sendable (AnyDataSource<Object>) async throws(PersistenceError) -> Value,
@@ -22,10 +22,9 @@ extension LayerCore {
       breaker.close()
       return value
     }
-    let attempts = attempts(top)
     return try await mutexes.withLockUnlessCancelled(keys) { () async throws(PersistenceError) in
       if replicas.isEmpty {
-        return try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
+        return try await makeInTop(mayRepeat: mayRepeat, call)
       }
       let start = dates.now()
       writes.begin(keys, at: start)
@@ -40,7 +39,7 @@ extension LayerCore {
       let date = dates.now()
       let value: Value
       do throws(PersistenceError) {
-        value = try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
+        value = try await makeInTop(mayRepeat: mayRepeat, call)
       } catch {
         // The outcome is unknown, or the conflict shows that the replicas are stale.
         let isStale = error.hasUnknownOutcome || error.isConflict
@@ -71,6 +70,27 @@ extension LayerCore {
       missed = Set(failures.map(\.layer))
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: top) }
       return value
+    }
+  }
+
+  /// Makes a write in the top layer.
+  ///
+  /// - Throws: The error of the last attempt. If that is a rejection, the first error with unknown outcome instead: the
+  ///   rejection says nothing of the earlier attempt, which may have been applied.
+  private func makeInTop<Value: Sendable>(
+    mayRepeat: Bool, _ call: @escaping @Sendable () async throws(PersistenceError) -> Value
+  ) async throws(PersistenceError) -> Value {
+    var unknown: PersistenceError?
+    do throws(PersistenceError) {
+      return try await attempts(top).run(
+        mayRetry: { error in
+          guard error.hasUnknownOutcome else { return true }
+          unknown = unknown ?? error
+          return mayRepeat
+        }, call)
+    } catch {
+      guard let unknown, !error.hasUnknownOutcome else { throw error }
+      throw unknown
     }
   }
 

@@ -35,9 +35,12 @@ extension PersistenceError {
   }
 
   /// Whether the change may be accepted later as it is: the connection, the token, the certificate or the version of
-  /// the server changes.
+  /// the server changes, or its store opens again or is complete.
   var mayPass: Bool {
-    isRetryable || [.unauthorized, .untrustedServer, .schemaMismatch, .newerStore].contains(code)
+    let codes: Set<Code> = [
+      .unauthorized, .untrustedServer, .schemaMismatch, .newerStore, .closed, .incompleteStore,
+    ]
+    return isRetryable || codes.contains(code)
   }
 
   /// Whether a change met another state than expected.

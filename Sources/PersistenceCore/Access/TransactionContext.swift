@@ -91,26 +91,38 @@ final class TransactionScope: Sendable {
   private let context: ObjectIdentifier
   private let thread = ThreadIdentity.current
   private let outer: TransactionScope?
+  /// Tasks that the closure started keep the scope after its end.
+  private let hasEnded = Atomic(false)
 
   private init(_ context: any StorageContext, outer: TransactionScope?) {
     self.context = ObjectIdentifier(context.innermost)
     self.outer = outer
   }
 
+  /// The innermost scope that has not ended.
+  private static var running: TransactionScope? {
+    var scope = current
+    while let ended = scope, ended.hasEnded.load(ordering: .relaxed) { scope = ended.outer }
+    return scope
+  }
+
   /// Runs a closure in the scope of a transaction of a context.
   static func enter<Result>(_ context: any StorageContext, _ body: () throws -> Result) rethrows -> Result {
-    try $current.withValue(TransactionScope(context, outer: current), operation: body)
+    let scope = TransactionScope(context, outer: running)
+    // Only the thread of the transaction must not begin another one, so it needs no order with other threads.
+    defer { scope.hasEnded.store(true, ordering: .relaxed) }
+    return try $current.withValue(scope, operation: body)
   }
 
   /// Throws if the calling thread is in a transaction of the context.
   ///
   /// A task that the closure starts inherits the scope, but may wait, because it runs on another thread.
   static func requireOutside(of context: any StorageContext) throws {
-    guard var scope = current else { return }
+    guard var scope = running else { return }
     let thread = ThreadIdentity.current
     let identity = ObjectIdentifier(context.innermost)
     while true {
-      if scope.context == identity, scope.thread == thread {
+      if scope.context == identity, scope.thread == thread, !scope.hasEnded.load(ordering: .relaxed) {
         throw PersistenceError.insideTransaction(context.location)
       }
       guard let outer = scope.outer else { return }

@@ -38,15 +38,19 @@ enum DocumentMembers {
       throw Refusal(reason: "\(type) has no stored property “\(property)”")
     }
     var candidates = sampler.keys.members.filter { $0.text == text }
-    // Members of few values, such as Booleans, may be the same by chance, whatever their names.
-    for variant in 1..<8 where candidates.count > 1 {
+    // Members of few values, such as Booleans, may be the same by chance, whatever their names, and so may a property that
+    // is in no member and always has the value of its declaration.
+    var isDecoded = false
+    for variant in 1..<DocumentSampler.variants where !candidates.isEmpty {
+      if candidates.count == 1, isDecoded || variant > DocumentSampler.lastOtherNumbers { break }
       let other = DocumentSampler(variant: variant)
       guard let value = try? Value(from: other), let part = Self.part(property, of: value),
-        let text = DocumentSampler.text(part)
+        let otherText = DocumentSampler.text(part)
       else { continue }
       candidates.removeAll { candidate in
-        other.keys.members.contains { $0.name == candidate.name && $0.text != text }
+        other.keys.members.contains { $0.name == candidate.name && $0.text != otherText }
       }
+      if otherText != text { isDecoded = true }
     }
     if let named = candidates.first(where: { $0.name == property }) { return (named.name, named.type) }
     guard candidates.count == 1, let only = candidates.first else {

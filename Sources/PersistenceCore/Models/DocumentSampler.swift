@@ -9,14 +9,23 @@ struct DocumentSampler: Decoder {
     /// The number of the last made-up part, which differs from all others.
     fileprivate var number = 0
     /// The bit of the number that chooses among few values: two parts differ in one of the variants.
-    fileprivate let variant: Int
+    private let shift: Int
 
-    fileprivate init(variant: Int) { self.variant = variant }
+    fileprivate init(variant: Int) {
+      // In one of the second and third variants, every choice differs from that in the first: their numbers are odd and
+      // prime. Types that refuse large numbers may take the smaller one.
+      number = variant == 1 ? 3 : variant == 2 ? 1009 : 0
+      shift = max(0, variant - 2)
+    }
 
-    fileprivate var choice: Int { number >> variant }
+    fileprivate var choice: Int { number >> shift }
   }
 
   private static let depthLimit = 16
+  /// The last variant with other numbers than the first one.
+  static let lastOtherNumbers = 2
+  /// The number of variants, in which parts and choices differ.
+  static let variants = 10
 
   let keys: Keys
   private let depth: Int

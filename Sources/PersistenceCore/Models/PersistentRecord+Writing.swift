@@ -88,7 +88,7 @@ extension PersistentRecord {
   }
 
   /// Adds the model to the store, and its references.
-  private static func define(
+  static func define(
     _ schema: ModelSchema, in transaction: any StorageTransaction, of store: any StorageContext
   ) throws {
     let declaration = Self.schema

@@ -28,12 +28,12 @@ extension Query {
   public func page() throws -> Page<Model> {
     // The query rejects a negative limit, and no page follows the greatest one.
     guard let limit = options.limit, (0..<Int.max).contains(limit) else {
-      return Page(models: Array(try result()), next: nil)
+      return Page(models: try result().checkedArray(), next: nil)
     }
     // One more record shows whether there is a next page.
     let more = self.limit(limit + 1)
     if options.sorting.contains(where: { $0.relation != nil }) { return try more.relatedPage(limit) }
-    var models = Array(try more.result())
+    var models = try more.result().checkedArray()
     guard models.count > limit else { return Page(models: models, next: nil) }
     models.removeLast()
     return Page(models: models, next: try models.last.map(token(after:)))

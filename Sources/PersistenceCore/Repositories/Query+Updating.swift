@@ -29,7 +29,16 @@ extension PersistentRecord {
       let assignments = try assignments.map { try $0.checkedAssignment() }
       var updated = 0
       try access.writeSingle(options) { transaction, request in
-        updated = try transaction.update(UpdateRequest(request, set: assignments))
+        let update = try UpdateRequest(request, set: assignments)
+        do {
+          updated = try transaction.update(update)
+        } catch let error as PersistenceError where [.schemaMismatch, .invalidRequest].contains(error.code) {
+          // The store may lack the field, or have a narrower one. As a save does, the first write makes the changes that
+          // cost only the catalog (contract S1).
+          guard try transaction.schema(named: request.schema.name) != request.schema else { throw error }
+          try define(request.schema, in: transaction, of: access.root)
+          updated = try transaction.update(update)
+        }
       }
       return updated
     }

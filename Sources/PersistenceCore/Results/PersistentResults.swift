@@ -10,8 +10,8 @@ import PersistenceDriver
 /// and a slice never reads beyond its end. Copies, slices and `AnyCollection` wrappers share the snapshot and pages.
 ///
 /// A plain `for` cannot throw. If a page cannot be read, the program stops with the error's message, or the context's
-/// ``Monitoring/readFailureHandler`` is called and the iteration ends. `forEach(_:)`, ``withCursor(_:)`` and ``stream``
-/// throw instead (contract R4).
+/// ``Monitoring/readFailureHandler`` is called and the iteration ends. `forEach(_:)`, ``withCursor(_:)``, ``stream`` and
+/// ``checkedArray()`` throw instead (contract R4).
 public struct PersistentResults<Element: Sendable>: Sendable {
   @usableFromInline let storage: ResultStorage<Element>
 
@@ -83,6 +83,12 @@ extension PersistentResults {
   /// - Returns: The number of models.
   /// - Throws: ``PersistenceError``.
   public func checkedCount() throws -> Int { try storage.count(in: window) }
+
+  /// All models, and throws if reading fails; `Array(results)` cannot.
+  ///
+  /// - Returns: The models, in order.
+  /// - Throws: ``PersistenceError`` with the record that could not be read.
+  public func checkedArray() throws -> [Element] { Array(try storage.checked(in: window)) }
 }
 
 /// A cursor over a result, which throws if reading fails.

@@ -84,22 +84,37 @@ final class ResultStorage<Element: Sendable>: Sendable {
   /// The same for parts, and for what is behind the first page.
   @usableFromInline
   func some(in window: Range<Int>) -> ContiguousArray<Element> {
-    let known = firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
-    guard let rest else { return ContiguousArray(known) }
+    guard let rest else { return ContiguousArray(known(in: window)) }
     var chunks = ElementChunks<Element>(capacity: pageSize)
-    do {
-      if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
-      var hasMore = true
-      while hasMore {
-        let position = window.lowerBound + chunks.count
-        hasMore = try chunks.append(atMost: window.upperBound - position) {
-          try rest.read(from: position, into: $0)
-        }
-      }
-    } catch {
-      fail(error)
-    }
+    do { try fill(&chunks, with: window, rest) } catch { fail(error) }
     return chunks.take()
+  }
+
+  /// The same; throws if reading failed.
+  func checked(in window: Range<Int>) throws -> ContiguousArray<Element> {
+    guard let rest else { return ContiguousArray(known(in: window)) }
+    var chunks = ElementChunks<Element>(capacity: pageSize)
+    try fill(&chunks, with: window, rest)
+    return chunks.take()
+  }
+
+  /// The elements of the first page at some positions.
+  private func known(in window: Range<Int>) -> ContiguousArray<Element>.SubSequence {
+    firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
+  }
+
+  private func fill(
+    _ chunks: inout ElementChunks<Element>, with window: Range<Int>, _ rest: LaterPages<Element>
+  ) throws {
+    let known = known(in: window)
+    if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
+    var hasMore = true
+    while hasMore {
+      let position = window.lowerBound + chunks.count
+      hasMore = try chunks.append(atMost: window.upperBound - position) {
+        try rest.read(from: position, into: $0)
+      }
+    }
   }
 
   /// Reports a read failure where nothing can be thrown (contract R4): calls the handler, or stops the

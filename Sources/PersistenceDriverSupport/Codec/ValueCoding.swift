@@ -46,7 +46,9 @@ package struct ValueReader: Sendable {
   /// The value of JSON that is not null; nil if the kind cannot hold it.
   package func value(_ json: JSONValue, _ kind: FieldKind) -> PersistentValue? {
     switch (kind, json) {
-    case (.document, _): return .document(JSONText.canonical(JSONDocument.unwrapped(json)))
+    case (.document, _):
+      let document = JSONDocument.unwrapped(json)
+      return document.isWithinDepthLimit ? .document(JSONText.canonical(document)) : nil
     case (.bool, .bool(let truth)): return .bool(truth)
     case (.date, .string(let text)): return date(text, canonical: false)
     case (.string, .string(let text)), (.url, .string(let text)), (.data, .string(let text)),

@@ -202,8 +202,18 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
 
     /// Cancels a call that waits for a thread; a running call continues.
     func cancel() {
-      let isRunning = state.withLock { if case .running = $0 { true } else { false } }
-      if !isRunning { finish(.failure(CancellationError())) }
+      let continuation = state.withLock { state -> Continuation? in
+        switch state {
+        case .new:
+          state = .finished(.failure(CancellationError()))
+          return nil
+        case .waiting(let continuation):
+          state = .finished(nil)
+          return continuation
+        case .running, .finished: return nil
+        }
+      }
+      continuation?.resume(throwing: CancellationError())
     }
 
     func finish(_ result: Result<Value, any Error>) {

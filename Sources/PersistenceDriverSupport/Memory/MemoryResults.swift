@@ -63,9 +63,11 @@ final class MemoryResults: StorageResults {
         // A condition can have thousands of text searches, so few records take long.
         if found.offset & 0x3F == 0 { try ReadInterruption.check() }
         let record = chunk[found.offset]
-        found.offset += 1
         MemoryRows.fill(row, with: record, positions: positions)
-        guard try row.withRow({ try predicate.matches($0) }) else { continue }
+        let isWanted = try row.withRow { try predicate.matches($0) }
+        // Behind the condition, which may throw: the next read begins with the same record (contract R4).
+        found.offset += 1
+        guard isWanted else { continue }
         if found.skipped < request.offset {
           found.skipped += 1
         } else {

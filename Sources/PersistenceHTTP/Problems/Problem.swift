@@ -34,16 +34,12 @@ package struct Problem: Error, Sendable {
 
   /// The problem that a client receives for an error.
   package init(_ error: PersistenceError, change: Int? = nil) {
-    guard let rule = ProblemRule.rules[error.code] else {
-      let hidden = ProblemRule.hidden
-      self.init(status: hidden.status, .engineFailure, hidden.detail ?? "", change: change)
-      return
-    }
+    let rule = ProblemRule.rules[error.code] ?? .hidden
     self.init(
-      status: rule.status, error.code, rule.detail ?? error.message,
+      status: rule.status, rule.code ?? error.code, rule.detail ?? error.message,
       model: rule.detail == nil ? error.model : nil,
       field: rule.detail == nil ? error.field : nil, change: change)
-    differences = error.differences
+    if rule.code == nil { differences = error.differences }
   }
 
   package var json: JSONValue {

@@ -27,13 +27,22 @@ package enum RecordJSON {
   /// The reader accepts the canonical spellings, unless another system wrote the record.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the JSON is not an
-  ///   object, lacks a field that is not optional, or has a value that its field cannot hold, and
+  ///   object, lacks a field that is not optional, or has a value that its field cannot hold or a document that is
+  ///   nested too deeply, and
   ///   ``PersistenceError/Code/unknownField`` if it has another member.
   package static func read(
     _ json: JSONValue, _ schema: ModelSchema, into row: RowBuffer, by reader: ValueReader = .strict
   ) throws {
     guard case .object(let members) = json else {
       throw PersistenceError(.invalidRequest, "a record is an object, not \(json.kind)", model: schema.name)
+    }
+    for field in schema.fields where field.kind == .document {
+      guard let value = json.member(field.name), !JSONDocument.unwrapped(value).isWithinDepthLimit else {
+        continue
+      }
+      throw PersistenceError(
+        .invalidRequest, "“\(field.name)” is nested deeper than \(JSONParser.depthLimit) levels",
+        model: schema.name, field: field.name)
     }
     do {
       try reader.fill(row, from: members, in: schema)

@@ -69,6 +69,30 @@ final class File: Sendable {
     guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the file", path) }
     return FileStatus(status)
   }
+
+  /// Whether a name in a folder still refers to this file, whose identity it had when it was opened.
+  func isStill(_ identity: FileIdentity, in folder: Folder) throws -> Bool {
+    var there = stat()
+    if fstatat(folder.descriptor, name, &there, 0) == 0 { return FileIdentity(there) == identity }
+    if errno == ENOENT { return false }
+    throw SystemFailure("look at the file", path)
+  }
+
+  func identity() throws -> FileIdentity {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the file", path) }
+    return FileIdentity(status)
+  }
+}
+
+/// The device and the inode of a file, which no other file has while this one is open.
+struct FileIdentity: Hashable {
+  var device: UInt64
+  var inode: UInt64
+
+  init(_ status: stat) {
+    (device, inode) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+  }
 }
 
 extension Folder {

@@ -100,15 +100,16 @@ final class Folder: Sendable {
     }
   }
 
-  /// Creates a hard link to a file, or a copy if the file system has no links, unless the name exists.
+  /// Creates a hard link to a file, or a copy if that is impossible, unless the name exists.
   ///
   /// - Returns: Whether there was a file.
   func keep(_ name: String, in folder: Folder, as newName: String) throws -> Bool {
-    if linkat(descriptor, name, folder.descriptor, newName, 0) == 0 { return true }
+    // A symbolic link itself could lead elsewhere from the other folder.
+    if linkat(descriptor, name, folder.descriptor, newName, AT_SYMLINK_FOLLOW) == 0 { return true }
     switch errno {
     case ENOENT: return false
     case EEXIST: return true
-    case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
+    case EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EXDEV:
       guard let (bytes, status) = try contents(of: name),
         let copy = try folder.open(newName, O_WRONLY | O_CREAT | O_TRUNC)
       else { return false }
@@ -193,6 +194,9 @@ final class Folder: Sendable {
   func synchronizeFileSystem() throws {
     #if os(Linux)
       if syncfs(descriptor) != 0 { throw SystemFailure("synchronise the file system of", path) }
+    #elseif canImport(Darwin)
+      // Unlike sync, it waits, and reaches the medium.
+      if fsync_volume_np(descriptor, SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT) != 0 { sync() }
     #else
       sync()
     #endif

@@ -42,7 +42,8 @@ struct RecordFiles {
     var entries: [Entry] = []
     let names = try names()
     entries.reserveCapacity(names.count)
-    for name in names {
+    for (number, name) in names.enumerated() {
+      if number & 0x3F == 0 { try ReadInterruption.check() }
       if let key = FileName.plainKey(of: name, in: schema) {
         entries.append(Entry(key: key, file: name))
         continue

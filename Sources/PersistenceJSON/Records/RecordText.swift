@@ -32,7 +32,7 @@ enum RecordText {
   ) throws {
     let value: JSONValue
     do {
-      value = try bytes.withUnsafeBytes { try JSONParser.parse($0) }
+      value = try bytes.withUnsafeBytes { try JSONParser.parse($0, of: .envelope) }
     } catch let error as JSONSyntaxError {
       throw PersistenceError.damaged("the text is not JSON: \(error)")
     }

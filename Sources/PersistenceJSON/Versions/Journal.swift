@@ -5,7 +5,7 @@ import PersistenceDriver
 /// The steps of a commit, in order. A kill between any two leaves either the previous version or this one:
 /// 1. stage the new files, and link each old file that they replace into `history/v/`;
 /// 2. write the manifest, and flush the staged files (history is only for live readers, which a power failure
-///    ends too);
+///    ends too), and the versions before, if their writers did not;
 /// 3. move the manifest into `journal/`, and flush that: **from here on the version is committed**;
 /// 4. record in `sequence` that version v begins to appear;
 /// 5. move each staged file into place;
@@ -54,11 +54,16 @@ struct Journal {
   ///   - leftFolders: The folders of dropped models, whose files are among the entries.
   /// - Throws: Errors of the system, after which nothing is committed, unless the code is `outcomeUnknown`.
   func commit(_ entries: [Entry], leaving leftFolders: Set<String> = []) throws {
-    let version = try store.sequence.committed + 1
+    let numbers = try store.sequence.read()
+    let version = numbers.committed + 1
     let manifest: Manifest
+    var isEntered = false
     do {
-      manifest = try stage(entries, leaving: leftFolders, as: version)
+      manifest = try stage(
+        entries, leaving: leftFolders, as: version, flushingAll: numbers.durable != numbers.committed)
       try step("journal")
+      try store.requireSharedFiles()
+      isEntered = true
       let journal = try folder(Self.journalName)
       let name = Self.entryName(version)
       guard try folder(Self.stageName).move(name, to: journal, as: name) else {
@@ -66,22 +71,24 @@ struct Journal {
       }
       if isSynchronized {
         try step("synchronise journal")
-        try journal.synchronize()
+        try synchronize(journal)
       }
     } catch let error where !(error is StoppedForTest) {
       // Nothing is committed: deleting the staged files frees their space on a full disk.
       do {
         try abandon(version)
-      } catch let failure where !(failure is StoppedForTest) {
+      } catch let failure where isEntered && !(failure is StoppedForTest) {
         throw Self.unknownOutcome(
-          error,
-          "the transaction could not be committed, and its journal entry could not be removed",
+          error, "the transaction could not be committed, and its journal entry could not be removed",
           "the next writer, or the next context that opens the store, may find and complete it")
       }
       throw error
     }
     do {
-      try store.makingRoom { try finish(version, manifest) }
+      var placed = 0
+      try store.makingRoom { try finish(version, manifest, &placed) }
+    } catch let error as PersistenceError where error.code == .outcomeUnknown {
+      throw error
     } catch {
       throw Self.unknownOutcome(
         error, "the transaction is committed, but its files could not all be moved into place",
@@ -89,23 +96,13 @@ struct Journal {
     }
   }
 
-  /// The error for a failure after which the store may hold the transaction.
-  private static func unknownOutcome(_ failure: any Error, _ state: String, _ future: String) -> any Error {
-    guard var error = (failure as? SystemFailure)?.error ?? failure as? PersistenceError else {
-      return failure
-    }
-    error.code = .outcomeUnknown
-    error.message = "\(state): \(error.message); \(future)"
-    return error
-  }
-
-  /// Steps 1 and 2.
-  private func stage(_ entries: [Entry], leaving leftFolders: Set<String>, as version: UInt64) throws
-    -> Manifest
-  {
+  /// Steps 1 and 2, which also flush the versions before if their writers did not.
+  private func stage(
+    _ entries: [Entry], leaving leftFolders: Set<String>, as version: UInt64, flushingAll: Bool
+  ) throws -> Manifest {
     let stage = try folder(Self.stageName)
     // For many files, flushing the whole file system once is faster than flushing each file.
-    let isSmall = entries.count <= 4
+    let isSmall = entries.count <= 4 && !flushingAll
     try step("stage")
     let history = try folder(Self.historyName).makeFolder("\(version)")
     var manifest = Manifest(changes: [])
@@ -137,12 +134,26 @@ struct Journal {
     try stage.write(text, to: Self.entryName(version), synchronized: isSynchronized && isSmall)
     guard isSynchronized else { return manifest }
     try step("synchronise stage")
-    if isSmall { try stage.synchronize() } else { try stage.synchronizeFileSystem() }
+    if isSmall { try stage.synchronize() } else { try synchronizeFileSystem(of: stage) }
     return manifest
   }
 
-  /// Steps 4 to 7 for a committed version.
-  private func finish(_ version: UInt64, _ manifest: Manifest) throws {
+  private func synchronizeFileSystem(of folder: Folder) throws {
+    try step("synchronise file system")
+    try folder.synchronizeFileSystem()
+  }
+
+  /// Flushes the journal's names, which decide whether a version is committed, down to the medium.
+  private func synchronize(_ journal: Folder) throws {
+    try journal.synchronize()
+    #if canImport(Darwin)
+      // There, fsync of a folder leaves its names in the drive's cache, which a full flush of any file empties.
+      try store.sequence.synchronize()
+    #endif
+  }
+
+  /// Steps 4 to 7 for a committed version; the staged files of the first `placed` changes may be in place already.
+  private func finish(_ version: UInt64, _ manifest: Manifest, _ placed: inout Int) throws {
     try step("begin")
     try store.sequence.begin(version)
     let stage = try folder(Self.stageName)
@@ -152,18 +163,21 @@ struct Journal {
       let target = try targets[change.folder] ?? store.makeFolder(change.folder)
       targets[change.folder] = target
       if change.exists {
-        // If the staged file is missing, it is in place already.
-        _ = try stage.move(Self.stagedName(version, number), to: target, as: change.file)
+        let name = Self.stagedName(version, number)
+        guard try stage.move(name, to: target, as: change.file) || number < placed else {
+          throw Self.lostFile(stage.path(of: name))
+        }
       } else {
         try target.remove(change.file)
       }
+      placed = max(placed, number + 1)
     }
     if isSynchronized {
       try step("synchronise folders")
       for target in targets.values { try target.synchronize() }
     }
     try step("publish")
-    try store.sequence.publish(version)
+    try store.sequence.publish(version, isDurable: isSynchronized)
     try step("forget")
     try folder(Self.journalName).remove(Self.entryName(version))
     try step("prune")
@@ -213,22 +227,22 @@ struct Journal {
     // Only the newest entry can be incomplete: a version begins after the previous one is in place.
     for version in versions {
       let name = Self.entryName(version)
-      // A complete version is in place and flushed. Repeating it could delete files that were created by hand
-      // since.
+      // A complete version is in place and flushed. Repeating it could delete files created by hand since.
       guard version == versions.last, version > numbers.committed, let text = try journal.read(name) else {
         try journal.remove(name)
         continue
       }
       let manifest = try Manifest(text: text, path: journal.path(of: name))
-      // The writer may have been killed before it flushed the entry, which must not be lost once files are in place.
-      if isSynchronized { try journal.synchronize() }
+      // The writer may have been killed before it flushed the entry, which must not be lost once files are in place. If
+      // it flushes nothing at all, its files and the versions before may be lost too.
+      if isSynchronized { try synchronizeFileSystem(of: journal) }
       if numbers.committed + 1 < version {
-        // After a power failure the numbers may be older than the journal; no reader uses a version in
-        // between.
+        // After a power failure the numbers may be older than the journal; no reader uses a version in between.
         try store.sequence.begin(version - 1)
-        try store.sequence.publish(version - 1)
+        try store.sequence.publish(version - 1, isDurable: false)
       }
-      try finish(version, manifest)
+      var placed = manifest.changes.count
+      try finish(version, manifest, &placed)
     }
     let committed = try store.sequence.committed
     for version in try history.names().compactMap({ UInt64($0) }) where version > committed {
@@ -236,7 +250,7 @@ struct Journal {
     }
     try store.sequence.begin(committed)
     // An entry whose removal is not durable yet must not return without its staged files.
-    if isSynchronized, hasStage { try journal.synchronize() }
+    if isSynchronized, hasStage { try synchronize(journal) }
     try clearStage()
     return true
   }
@@ -244,9 +258,11 @@ struct Journal {
   /// Rolls back a commit that failed; throws if its journal entry may survive.
   private func abandon(_ version: UInt64) throws {
     try step("abandon")
+    // Under another lock, the files may be those of another writer.
+    try store.requireSharedFiles()
     // The entry first: its staged files must exist as long as it does.
     let journal = try folder(Self.journalName)
-    if try journal.remove(Self.entryName(version)), isSynchronized { try journal.synchronize() }
+    if try journal.remove(Self.entryName(version)), isSynchronized { try synchronize(journal) }
     // The next writer removes what remains. No reader looks at the version's history without a journal entry.
     try? clearStage()
     try? remove(folder(Self.historyName), version)
@@ -265,8 +281,9 @@ struct Journal {
     for name in try stage.names() { try stage.remove(name) }
   }
 
-  /// Removes history that no pinned version needs: that of version *v* is for readers of versions below *v*.
-  private func prune() throws {
+  /// Removes history that no pinned version needs, under the writer lock: that of version *v* is for readers of
+  /// versions below *v*.
+  func prune() throws {
     let history = try folder(Self.historyName)
     let oldest = try store.pins.oldest(below: store.sequence.committed)
     for version in try history.names().compactMap({ UInt64($0) }) where version <= oldest {
@@ -279,10 +296,4 @@ struct Journal {
     for name in try folder.names() { try folder.remove(name) }
     try history.removeFolder("\(version)")
   }
-}
-
-/// Thrown by tests to simulate a kill: no code cleans up after it.
-struct StoppedForTest: Error {
-  /// The step that did not run.
-  var step: String
 }

@@ -31,20 +31,31 @@ final class StoreFolder: Sendable {
   let isReadOnly: Bool
   let sequence: VersionSequence
   let pins: VersionPins
+  /// The lock of writers; nil if the store is read-only.
+  let lock: WriterLock?
+  /// The lock that marks the store as used; nil if the file is missing from a read-only store.
+  private let use: WriterLock?
+  /// The files by which the processes exclude each other.
+  private let shared: [(file: File, identity: FileIdentity)]
   let layouts = RecordLayouts()
   /// The number of record files opened.
   let openings = Atomic<Int>(0)
   private let indexes = Mutex<[String: ModelIndex]>([:])
   private let step: @Sendable (String) throws -> Void
-  private let folders = Mutex<[String: Folder]>([:])
-  /// The folders whose names this process has made durable.
-  private let durableFolders = Mutex<Set<String>>([])
+  private let folders = Mutex<[String: Known]>([:])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
+
+  private struct Known {
+    var folder: Folder
+    /// Whether this process has made the folder's name durable.
+    var isDurable = false
+  }
 
   var location: String { root.path }
 
   init(
-    path: String, mayCreate: Bool, isReadOnly: Bool, step: @escaping @Sendable (String) throws -> Void
+    path: String, mayCreate: Bool, isReadOnly: Bool, busyTimeout: Duration = .seconds(5),
+    step: @escaping @Sendable (String) throws -> Void
   ) throws {
     self.isReadOnly = isReadOnly
     self.step = step
@@ -52,7 +63,11 @@ final class StoreFolder: Sendable {
       path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     root = try Self.openRoot(path, mayCreate: mayCreate && !isReadOnly)
     control = try Self.openControl(in: root, mayCreate: mayCreate && !isReadOnly, path, step)
+    if !isReadOnly { try LinkedFiles(control: control, location: path).separate(timeout: busyTimeout) }
     let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
+    // First: nobody replaces the others of a store that is in use.
+    let turns = try WriterLock.used(in: control, flags, timeout: busyTimeout, location: path)
+    use = turns.map(WriterLock.init)
     guard let numbers = try control.open(VersionSequence.name, flags),
       let mine = try control.open(VersionPins.name, flags),
       let all = try control.open(VersionPins.name, O_RDONLY)
@@ -61,9 +76,14 @@ final class StoreFolder: Sendable {
         .notAStore, "the folder's \(Self.controlName) is incomplete, so it is not a valid store",
         location: path)
     }
-    sequence = VersionSequence(numbers)
+    sequence = try VersionSequence(numbers)
     pins = VersionPins(mine: mine, all: all)
-    guard !isReadOnly else { return }
+    guard !isReadOnly, let turns else {
+      (lock, shared) = (nil, [])
+      return
+    }
+    lock = use
+    shared = try [turns, numbers, mine].map { ($0, try $0.identity()) }
     // Reserved now, since a committed version must not need more space.
     try sequence.reserve()
     for name in [Journal.stageName, Journal.journalName, Journal.historyName] {
@@ -78,6 +98,16 @@ final class StoreFolder: Sendable {
   /// Throws if another program has removed or replaced the store: its files would go to a folder without a name (contract E8).
   func requireInPlace() throws {
     guard try root.isStill(at: absolutePath), try control.isStill(Self.controlName, in: root) else {
+      throw PersistenceError.removedStore(location)
+    }
+  }
+
+  /// Throws if another program has removed or replaced the lock, the version numbers or the pins: another writer may be
+  /// at work, or readers whose pins this one does not see.
+  ///
+  /// The caller holds the writer lock.
+  func requireSharedFiles() throws {
+    for (file, identity) in shared where try !file.isStill(identity, in: control) {
       throw PersistenceError.removedStore(location)
     }
   }
@@ -133,9 +163,9 @@ final class StoreFolder: Sendable {
   /// A folder inside the store; nil if there is none.
   func folder(_ name: String) throws -> Folder? {
     if name == Self.controlName { return control }
-    if let known = folders.withLock({ $0[name] }), try known.isStill(name, in: root) { return known }
+    if let known = folders.withLock({ $0[name]?.folder }), try known.isStill(name, in: root) { return known }
     guard let folder = try root.folder(name) else { return nil }
-    folders.withLock { $0[name] = folder }
+    folders.withLock { $0[name] = Known(folder: folder) }
     return folder
   }
 
@@ -180,7 +210,6 @@ final class StoreFolder: Sendable {
   /// the history.
   func forget(_ folder: String) {
     folders.withLock { $0[folder] = nil }
-    durableFolders.withLock { _ = $0.remove(folder) }
     try? root.removeFolder(folder)
     if let known = try? control.folder(IndexFile.folderName) { _ = try? known.remove(folder) }
   }
@@ -198,12 +227,15 @@ final class StoreFolder: Sendable {
   /// A folder inside the store, created if it is missing, whose name survives a loss of power.
   func makeFolder(_ name: String) throws -> Folder {
     let known = try folder(name)
-    if let known, durableFolders.withLock({ $0.contains(name) }) { return known }
+    // A folder that was removed and created again is another one.
+    if let known, folders.withLock({ $0[name].map { $0.isDurable && $0.folder === known } }) == true {
+      return known
+    }
     let folder = try known ?? root.makeFolder(name)
     // Also for an existing one: whoever created it may have failed here.
+    try step("synchronise names")
     try (name == ChecksumLedger.folderName ? control : root).synchronize()
-    folders.withLock { $0[name] = folder }
-    durableFolders.withLock { _ = $0.insert(name) }
+    folders.withLock { $0[name] = Known(folder: folder, isDurable: true) }
     return folder
   }
 }

@@ -1,16 +1,24 @@
 import Foundation
 import PersistenceDriver
 
-/// The two version numbers that all processes share: the newest complete version, and the newest that has
-/// begun to appear in the folders.
+/// The version numbers that all processes share: the newest complete version, the newest that has begun to appear in the
+/// folders, and the newest up to which all versions survive a power failure.
 ///
-/// They differ while a writer moves a committed version into place, or after it died in between. Readers of
+/// The first two differ while a writer moves a committed version into place, or after it died in between. Readers of
 /// the complete version then look for each file's previous state.
+///
+/// The third one is below the first after commits that were not flushed. Earlier releases of the package neither write
+/// nor read it; then it is too low, and the next synchronized commit flushes once more than it must.
 final class VersionSequence: Sendable {
   static let name = "sequence"
+  private static let size = 24
   private let file: File
+  let identity: FileIdentity
 
-  init(_ file: File) { self.file = file }
+  init(_ file: File) throws {
+    self.file = file
+    identity = try file.identity()
+  }
 
   /// A limit that no store reaches.
   private static let limit: UInt64 = 1 << 48
@@ -21,28 +29,34 @@ final class VersionSequence: Sendable {
   /// The newest version that has begun to appear.
   var applying: UInt64 { get throws { try read().applying } }
 
-  func read() throws -> (committed: UInt64, applying: UInt64) {
-    var bytes: (UInt64, UInt64) = (0, 0)
-    let count = withUnsafeMutableBytes(of: &bytes) { pread(file.descriptor, $0.baseAddress, 16, 0) }
+  func read() throws -> (committed: UInt64, applying: UInt64, durable: UInt64) {
+    var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    let count = withUnsafeMutableBytes(of: &bytes) { pread(file.descriptor, $0.baseAddress, Self.size, 0) }
     guard count >= 0 else { throw SystemFailure("read the file", file.path) }
     let (committed, applying) = (UInt64(littleEndian: bytes.0), UInt64(littleEndian: bytes.1))
     // A version is a byte offset that can be locked, and only one version is in progress at a time.
     guard committed < Self.limit, applying < Self.limit else {
       throw PersistenceError.damaged("the store's file \(file.path) is damaged")
     }
-    return (committed, applying)
+    return (committed, applying, UInt64(littleEndian: bytes.2))
   }
 
   /// Reserves space, so that the numbers can be written on a full disk.
-  func reserve() throws { try file.reserve(16) }
+  func reserve() throws { try file.reserve(Self.size) }
 
   /// Records that a version begins to appear.
-  func begin(_ version: UInt64) throws { try write(version, at: 8) }
+  func begin(_ version: UInt64) throws { try write([version], at: 8) }
 
-  /// Records that a version is complete.
-  func publish(_ version: UInt64) throws { try write(version, at: 0) }
+  /// Records that a version is complete, and whether it and all versions before it are flushed.
+  func publish(_ version: UInt64, isDurable: Bool) throws {
+    // Nothing begins before the version is complete, so the number in between stays the same.
+    try write(isDurable ? [version, version, version] : [version], at: 0)
+  }
 
-  private func write(_ version: UInt64, at offset: Int) throws {
-    try file.write(withUnsafeBytes(of: version.littleEndian) { Array($0) }, at: offset)
+  /// Flushes the file.
+  func synchronize() throws { try file.synchronize() }
+
+  private func write(_ versions: [UInt64], at offset: Int) throws {
+    try file.write(versions.map(\.littleEndian).withUnsafeBytes { Array($0) }, at: offset)
   }
 }

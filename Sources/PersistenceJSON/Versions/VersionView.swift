@@ -62,7 +62,10 @@ final class VersionView: RecordSource, Sendable {
     guard let before = try changes(in: folder)[file] else { return try text(live, file, folder) }
     guard before.existed else { return nil }
     // The old file itself, or a copy with its times.
-    let kept = try history(before.version)?.contents(of: "\(before.number)")
+    guard let kept = try history(before.version)?.contents(of: "\(before.number)") else {
+      throw PersistenceError.damaged(
+        "the history of version \(before.version) in the store has lost the earlier file \(folder)/\(file)")
+    }
     return try text(kept, file, folder).map { FileText(bytes: $0.bytes, written: $0.status) }
   }
 

@@ -3,11 +3,12 @@ import PersistenceDriver
 
 /// The lock that allows one writer in all processes; the kernel releases it when the process dies.
 ///
-/// A second byte of its file lets the openings of a store take turns.
+/// A second byte of its file lets the openings of a store take turns. A third one is locked as long as a context is open.
 final class WriterLock: Sendable {
   static let name = "lock"
   private static let writer: UInt64 = 0
   private static let opening: UInt64 = 1
+  private static let use: UInt64 = 2
   private let file: File
 
   init(_ file: File) { self.file = file }
@@ -38,6 +39,26 @@ final class WriterLock: Sendable {
     try wait(for: mayRecover ? .exclusive : .shared, byte: Self.opening, timeout, location)
     defer { _ = try? file.lock(.none, byte: Self.opening) }
     try body()
+  }
+
+  /// The lock file, marked as used as long as it is open; nil if there is none and the flags do not create it.
+  ///
+  /// - Throws: ``PersistenceError`` with code `busy` if the file is being replaced until the time-out.
+  static func used(in control: Folder, _ flags: Int32, timeout: Duration, location: String) throws -> File? {
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      guard let file = try control.open(name, flags) else { return nil }
+      if try file.lock(.shared, byte: use), try file.isStill(file.identity(), in: control) { return file }
+      guard ContinuousClock.now < deadline else { throw PersistenceError.busy(location, waited: timeout) }
+      usleep(1_000)
+    }
+  }
+
+  /// Runs a closure while no context is open, and no writer of an earlier release is at work; returns whether it ran.
+  func whileUnused(_ body: () throws -> Void) throws -> Bool {
+    guard try file.lock(.exclusive, byte: Self.use) else { return false }
+    defer { _ = try? file.lock(.none, byte: Self.use) }
+    return try withLockAtOnce(body)
   }
 
   private func wait(

@@ -22,6 +22,10 @@ struct RecordAccess {
     try binding.appendKey(key, to: stored)
     binding.storeRecordKey(stored, longest: reader.longestKey)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
+    if !copiesRows, let packed = binding.layout.record(in: record) {
+      try body(Row(packed: packed, count: binding.layout.count))
+      return true
+    }
     let row = workspace.acquireRow(binding.layout.count)
     defer { workspace.release(row) }
     try read(OrderedEntry(key: stored.bytes, value: record), row, body)

@@ -38,7 +38,10 @@ struct RunOrder {
   ) throws -> [OrderedEntry] {
     var keyed: [Keyed] = []
     keyed.reserveCapacity(entries.count)
-    for entry in entries { keyed.append(try self.keyed(entry, record)) }
+    for (number, entry) in entries.enumerated() {
+      if number & 0x3F == 0 { try ReadInterruption.check() }
+      keyed.append(try self.keyed(entry, record))
+    }
     keyed.sort(by: <)
     return path.isReversed ? keyed.reversed().map(\.entry) : keyed.map(\.entry)
   }

@@ -91,8 +91,10 @@ final class CatalogCache: Sendable {
     state.withLock { $0.tally.writes(since: mark, to: version) }
   }
 
-  /// A cached model of the current generation.
-  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
+  /// A cached model, if the cache is still valid for a generation.
+  func model(_ name: StoredName, of generation: UInt64) -> StoredModel? {
+    state.withLock { $0.generation == generation ? $0.models[name] : nil }
+  }
 
   /// Whether a version of the store is known to lack a model with a reserved name.
   func lacks(_ name: StoredName, version: Int) -> Bool {

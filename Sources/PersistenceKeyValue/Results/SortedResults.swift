@@ -36,6 +36,7 @@ final class SortedResults: StorageResults {
         reader.release(cursor)
       }
       for index in start..<end {
+        if index & 0x3F == 0 { try ReadInterruption.check() }
         try keys.withKey(at: index) { key in
           let record: OrderedEntry
           if let address = keys.address(at: index) {

@@ -29,7 +29,7 @@ extension LMDBEnvironment {
       }
       do {
         try body(writer) {
-          try files.requireInPlace()
+          try requireInPlace(writer.handle)
           try writer.commit()
         }
       } catch let error as PersistenceError {
@@ -64,8 +64,16 @@ extension LMDBEnvironment {
 
   /// Commits what nothing refers to yet, or no more, on the way of a longer write.
   func commitEarly(_ writer: LMDBTransaction) throws {
-    try files.requireInPlace()
+    try requireInPlace(writer.handle)
     try commits.committing(writer.commit)
+  }
+
+  /// Throws if another program has removed or replaced the data or the lock file (contract E8).
+  ///
+  /// With another lock file, other processes would not see this one's commits and readers, nor this one theirs.
+  private func requireInPlace(_ handle: LMDBHandle) throws {
+    try files.requireInPlace()
+    guard files.lockIdentity == handle.lock else { throw PersistenceError.removedStore(files.directory) }
   }
 
   /// Whether LMDB refuses the environment, because it could not write a header: neither the new state, nor, as it tries

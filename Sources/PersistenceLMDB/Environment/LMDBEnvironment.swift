@@ -49,7 +49,7 @@ final class LMDBEnvironment: Sendable {
     self.files = files
     self.settings = settings
     let counter = TransactionCounter()
-    commits = CommitCounter { counter.newest }
+    commits = CommitCounter { try counter.newest() }
     observers = CommitObservers(outside: commits)
     store = KeyValueStore(
       location: files.directory,
@@ -66,11 +66,36 @@ final class LMDBEnvironment: Sendable {
   /// counter.
   private final class TransactionCounter: Sendable {
     let environment = Lock(Weak())
-    var newest: UInt64 { UInt64(environment.withLock(\.environment)?.newestTransaction ?? 0) }
+    func newest() throws -> UInt64 {
+      UInt64(try environment.withLock(\.environment)?.newestTransaction() ?? 0)
+    }
   }
 
   /// The number of the newest committed transaction of any process.
-  private var newestTransaction: Int { state.withLock { $0.handle?.newestTransaction ?? 0 } }
+  ///
+  /// The header of the file has the number of a commit before readers get it, so only the one writer may ask the header.
+  private func newestTransaction() throws -> Int {
+    let isWriter = gate.isEnteredByThisThread
+    // Under the lock, since nothing else keeps the environment open.
+    return try state.withLock { state in
+      guard let handle = state.handle else { return 0 }
+      if isWriter { return handle.newestTransaction }
+      guard let idle = state.idle.popLast() else {
+        let reader = try LMDBReader(handle)
+        defer { reader.close() }
+        return reader.version
+      }
+      do { try idle.renew() } catch {
+        idle.close()
+        throw error
+      }
+      defer {
+        idle.reset()
+        state.idle.append(idle)
+      }
+      return idle.version
+    }
+  }
 
   private static func open(
     _ files: LMDBFiles, _ settings: LMDBSettings, _ monitor: ContextMonitor? = nil
@@ -158,6 +183,15 @@ enum LMDBRegistry {
         entry.sessions += 1
         entries[files.identity] = entry
         return (LMDBSession(entry.environment), true)
+      }
+      // Locks of a file belong to a process: a second environment with the same lock file would release those of the first.
+      if let lock = files.lockIdentity,
+        entries.values.contains(where: { $0.environment.state.withLock { $0.handle?.lock == lock } })
+      {
+        throw PersistenceError(
+          .busy,
+          "data.mdb was replaced while this process had the store open; close the contexts of the earlier file, release "
+            + "their results, and open the path again", location: files.directory)
       }
       let (prepared, settings) = try files.prepared(configuration)
       let environment = try LMDBEnvironment(prepared, settings, monitor: monitor)

@@ -14,6 +14,8 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   let idleLimit: Int
   /// Overrides the choice of plans, for tests.
   let planChooser: PlanChooser?
+  /// The lock file, in which LMDB keeps the number of the newest transaction and the readers of all processes.
+  let lock: FileIdentity?
   private(set) var catalog: MDB_dbi = 0
   private(set) var records: MDB_dbi = 0
   private(set) var indexes: MDB_dbi = 0
@@ -39,6 +41,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
         throw failure.error(location: path)
       }
     }
+    lock = FileIdentity(path + (isFile ? "-lock" : "/" + LMDBFiles.lockName))
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     mapSize = info.me_mapsize
@@ -108,6 +111,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     return status.ms_entries == 0
   }
 
+  /// The number of the newest transaction in the header of the file, which readers get after the commit has ended.
   var newestTransaction: Int {
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)

@@ -15,6 +15,20 @@ struct FileIdentity: Hashable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
   }
+
+  /// The identity of an open file.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// The identity of the file at a path; nil if there is none.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
 }
 
 /// A store's folder and its files: LMDB's `data.mdb` and `lock.mdb`, and the writer locks.
@@ -40,11 +54,11 @@ struct LMDBFiles: Sendable {
     if stat(path, &status) != 0 {
       let code = errno
       guard code == ENOENT, mayCreate else { throw Self.failure(code, path) }
-      guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      isNew = mkdir(path, 0o755) == 0
+      guard isNew || errno == EEXIST else {
         throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
       }
       guard stat(path, &status) == 0 else { throw Self.failure(errno, path) }
-      isNew = true
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw PersistenceError(
@@ -71,10 +85,8 @@ struct LMDBFiles: Sendable {
       do {
         try LMDBCreation.make(in: directory, configuration)
       } catch {
-        if isNew {
-          for name in LMDBCreation.names { unlink(directory + "/" + name) }
-          rmdir(directory)
-        }
+        // It stays if another process has begun to create the store.
+        if isNew { rmdir(directory) }
         throw error
       }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
@@ -114,6 +126,9 @@ struct LMDBFiles: Sendable {
     }
     guard FileIdentity(status) == identity else { throw PersistenceError.removedStore(directory) }
   }
+
+  /// The identity of LMDB's lock file; nil if there is none, as on a read-only file system.
+  var lockIdentity: FileIdentity? { FileIdentity(directory + "/" + Self.lockName) }
 
   private static func failure(_ code: Int32, _ path: String) -> PersistenceError {
     LMDBFailure(code: code, action: "find the store").error(location: path)
@@ -172,6 +187,8 @@ struct LMDBFiles: Sendable {
 
   /// Allocates the blocks of LMDB's lock file before LMDB maps it: a write to a mapped page on a full disk
   /// kills the process.
+  ///
+  /// The file does not grow while a process has it open, which would look for readers beyond its map.
   static func reserve(_ path: String, readers: Int) throws {
     #if os(Linux)
       func check(_ code: Int32) throws {
@@ -184,7 +201,9 @@ struct LMDBFiles: Sendable {
       defer { close(file) }
       var status = stat()
       guard fstat(file, &status) == 0 else { return try check(errno) }
-      let size = max(Int(status.st_size), (readers + 8) * 64)
+      var size = Int(status.st_size)
+      // LMDB locks the first byte of the file while a process has the store open.
+      if size < (readers + 8) * 64, !isLocked(file) { size = (readers + 8) * 64 }
       c_replace_blocks(file)
       // The blocks of an existing file are allocated already.
       if status.st_size == size, Int(status.st_blocks) * 512 >= size { return }
@@ -192,6 +211,17 @@ struct LMDBFiles: Sendable {
       try check(code == EOPNOTSUPP || code == EINVAL ? 0 : code)
     #endif
   }
+
+  #if os(Linux)
+    /// Whether an open environment, of this process or another, has locked the first byte of a file.
+    private static func isLocked(_ file: Int32) -> Bool {
+      var lock = flock()
+      lock.l_type = Int16(F_WRLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      lock.l_len = 1
+      return fcntl(file, Int32(C_F_OFD_GETLK), &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+    }
+  #endif
 
   /// Syncs the folder of a store, and its parent.
   static func synchronize(_ directory: String) throws {
@@ -219,50 +249,5 @@ struct LMDBFiles: Sendable {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
-  }
-}
-
-/// Creates a store atomically: `data.mdb` appears complete or not at all.
-///
-/// The file is created under another name and renamed once it is durable. A crash therefore leaves nothing
-/// that looks like a store, and an empty `data.mdb` is always damaged, never new.
-enum LMDBCreation {
-  private static let stageName = "new.mdb"
-  private static let stageLockName = "new.mdb-lock"
-
-  /// The files that a crash may leave in the folder of an uncreated store.
-  static let names = [LMDBFiles.lockName, LMDBWriterLock.name, stageName, stageLockName]
-
-  /// Creates a store in a folder, unless another process has created it meanwhile.
-  static func make(in directory: String, _ configuration: LMDBConfiguration) throws {
-    let timeout = configuration.busyTimeout
-    let turn = try LMDBFileLock(directory + "/" + LMDBWriterLock.name, flags: O_RDWR | O_CREAT)
-    try turn.lock(until: .now + timeout, timeout: timeout)
-    defer { turn.unlock() }
-    guard access(directory + "/" + LMDBFiles.dataName, F_OK) != 0 else { return }
-    let stage = directory + "/" + stageName
-    let lock = directory + "/" + stageLockName
-    unlink(stage)
-    unlink(lock)
-    do {
-      let settings = LMDBSettings(configuration)
-      try LMDBFiles.reserve(lock, readers: settings.maximumReaders)
-      let handle = try LMDBHandle(path: stage, isFile: true, header: nil, settings)
-      defer { handle.close() }
-      _ = try handle.openSpaces(create: true)
-      let writer = try LMDBTransaction(handle, .full)
-      defer { writer.abort() }
-      try Catalog.create(in: writer)
-      try writer.commit()
-    } catch {
-      unlink(stage)
-      unlink(lock)
-      throw (error as? PersistenceError)?.at(location: directory) ?? error
-    }
-    unlink(lock)
-    guard rename(stage, directory + "/" + LMDBFiles.dataName) == 0 else {
-      throw LMDBFailure(code: errno, action: "create the store").error(location: directory)
-    }
-    try LMDBFiles.synchronize(directory)
   }
 }

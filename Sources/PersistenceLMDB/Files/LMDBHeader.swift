@@ -1,6 +1,10 @@
 import Foundation
 import PersistenceDriver
 
+#if os(Linux)
+  import CFileSystem  // to which the compiler attributes `stat`
+#endif
+
 /// The header of a data file: its first two pages, which are checked before LMDB trusts them.
 ///
 /// The format is `MDB_meta` of LMDB 0.9 on 64-bit machines, after a page header of 16 bytes.

@@ -43,6 +43,12 @@ final class LMDBFileLock: Sendable {
 
   deinit { close(file) }
 
+  /// Whether the path still leads to the file.
+  var isInPlace: Bool {
+    guard let current = FileIdentity(path) else { return false }
+    return FileIdentity(descriptor: file) == current
+  }
+
   func lock(until deadline: ContinuousClock.Instant, timeout: Duration) throws {
     var pause: UInt32 = 20
     while flock(file, LOCK_EX | LOCK_NB) != 0 {

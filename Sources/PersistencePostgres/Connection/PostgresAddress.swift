@@ -79,7 +79,14 @@ struct PostgresAddress: Sendable {
         if !user.first.isEmpty { values["user"] = try decoded(user.first) }
         if let password = user.rest { values["password"] = try decoded(password) }
       }
-      if let database = parts.rest, !database.isEmpty { values["dbname"] = try decoded(database) }
+      if let database = parts.rest, !database.isEmpty {
+        // The slash may be one of a password, of which the location would show a part.
+        guard !parts.first.contains(":") || !database.utf8.contains(UInt8(ascii: "@")) else {
+          throw invalid(
+            "a slash precedes an @; write %2F for a slash in a password, and %40 for an @ in a name")
+        }
+        values["dbname"] = try decoded(database)
+      }
       if !hosts.isEmpty {
         let list = try hosts.split(separator: ",", omittingEmptySubsequences: false).map { host in
           try Self.host(String(host), invalid)

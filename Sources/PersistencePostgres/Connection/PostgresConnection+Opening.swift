@@ -17,7 +17,7 @@ extension PostgresConnection {
     // A standby has no run, and may refuse the statement in a transaction that began before the settings.
     let queries = store.address.isOfStandbys ? [] : [PostgresServerRun.query]
     if let results = try attempt(settings + queries, "prepare a connection") {
-      serverRun = results.dropFirst(settings.count).first.flatMap(PostgresServerRun.text)
+      serverRun = results.dropFirst(settings.count).first.flatMap { PostgresServerRun.text($0) }
     } else if !settings.isEmpty {
       // Not every user may read the run.
       _ = try run(settings, "prepare a connection")

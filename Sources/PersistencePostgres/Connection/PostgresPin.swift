@@ -17,12 +17,15 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   private var timer: DeadlineTimer?
   /// The moment, as the server writes it, and the run of the server that gave it.
   let (moment, serverRun): (String, String?)
+  /// Whether the transaction keeps all tables from being removed, as a snapshot needs.
+  private let locksTables: Bool
 
   init(_ session: PostgresSession, of pool: PostgresPool) {
     session.pin()
     self.session = session
     self.pool = pool
     (moment, serverRun) = (session.moment, session.connection.serverRun)
+    locksTables = session.locksTables
     let limit = session.store.configuration.pinTimeout
     deadline = .now + limit
     timer = DeadlineTimer(after: limit) { [weak self] in self?.expire() }
@@ -35,10 +38,13 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
 
   /// Whether further results may use this pin for the moment of a session.
   ///
-  /// A new result gets at least half of the time limit. A standby writes a moment without the transactions that were open,
-  /// so equal texts may be different moments there; its run is unknown.
+  /// A snapshot may read any table, so it does not share the pin of a result, which has locked one: the pin would wait for
+  /// the other locks behind a writer that waits for the snapshot's own. A new result gets at least half of the time limit.
+  /// A standby writes a moment without the transactions that were open, so equal texts may be different moments there;
+  /// its run is unknown.
   func admits(_ session: PostgresSession) -> Bool {
-    isLive && moment == session.moment && serverRun != nil && serverRun == session.connection.serverRun
+    isLive && (locksTables || !session.locksTables) && moment == session.moment && serverRun != nil
+      && serverRun == session.connection.serverRun
       && ContinuousClock.now + session.store.configuration.pinTimeout / 2 <= deadline
   }
 

@@ -14,12 +14,10 @@ enum PostgresServerRun {
 
   static let query = PostgresCommand("SELECT \(columns) FROM \(source)")
 
-  /// The run in the first two columns of a result: the timeline, and when the server's statistics began; nil for a
-  /// standby.
-  static func text(_ result: PostgresResult) -> String? {
-    guard result.count == 1, let file = result.text(0, 0), let reset = result.integer(0, 1) else {
-      return nil
-    }
+  /// The run in two columns of a result: the timeline, and when the server's statistics began; nil for a standby.
+  static func text(_ result: PostgresResult, from column: Int = 0) -> String? {
+    guard result.count == 1, let file = result.text(0, column), let reset = result.integer(0, column + 1)
+    else { return nil }
     return "\(file.prefix(8)) \(reset)"
   }
 
@@ -32,14 +30,20 @@ enum PostgresServerRun {
 extension PostgresConnection {
   /// The outcome of a transaction of another connection, which was lost during its commit: true if it was committed, false
   /// if not, nil if this server cannot tell.
+  ///
+  /// A commit that waits for standbys is in progress. If its process ends meanwhile, it is committed, but they may lack it.
   func outcome(of transaction: String, begunIn run: String?) throws -> Bool? {
     guard let run else { return nil }
     var parameters = PostgresParameters()
     parameters.add(text: transaction)
     parameters.add(text: run)
     // One statement reads both, since the server may have recovered after this connection was opened.
+    let unsure =
+      "CASE WHEN pg_catalog.current_setting('synchronous_standby_names') <> '' "
+      + "AND pg_catalog.current_setting('synchronous_commit') NOT IN ('local', 'off') THEN 'committed' END"
     let status =
-      "SELECT CASE WHEN \(PostgresServerRun.sqlText) = $2 THEN pg_catalog.pg_xact_status($1::text::xid8) END"
+      "SELECT CASE WHEN \(PostgresServerRun.sqlText) = $2 "
+      + "THEN nullif(pg_catalog.pg_xact_status($1::text::xid8), \(unsure)) END"
     for _ in 0..<50 {
       let results = try self.run([PostgresCommand(status, parameters)], "look for a transaction")
       switch results.first?.text(0, 0) {

@@ -31,6 +31,9 @@ final class PostgresSession {
   /// Whether the statements that begin the transaction were sent.
   private(set) var wasSent = false
 
+  /// Whether the transaction keeps all tables of its catalog from being removed, and not only those that it reads.
+  var locksTables = false
+
   /// Whether the server has shown that the catalog is the newest one.
   private(set) var isVerified = false
 
@@ -111,24 +114,28 @@ final class PostgresSession {
   }
 
   /// Runs statements and returns their results.
-  func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
+  ///
+  /// An interruption ends those that only read. In a transaction that writes, it ends those that travel with no begin and
+  /// no writes, so that the transaction goes on as if they had not begun.
+  func run(_ commands: [PostgresCommand], _ action: String, reads: Bool = false) throws -> [PostgresResult] {
     try settleAhead(action)
     try sendCopy()
     try requireHealth()
     let insertions = waiting.insertions.map { $0 + opening.count }
-    let prefix = opening + takeQueue() + closing()
-    let isGuarded = kind == .pinned
-    let batch =
-      prefix + (isGuarded ? [PostgresCommand("SAVEPOINT read", prepared: -1)] : []) + commands
-      + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
+    var prefix = opening + takeQueue()
+    let isGuarded =
+      kind == .pinned || (kind == .writing && reads && prefix.isEmpty && ReadInterruption.isPossible)
+    if isGuarded { prefix.append(PostgresCommand("SAVEPOINT read", prepared: -1)) }
+    prefix += closing()
+    let batch = prefix + commands + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
     let results: [PostgresResult]
     wasSent = true
     let beginning = opening.count
     do {
-      results = try connection.run(batch, action, isReading: kind != .writing)
+      results = try connection.run(batch, action, isReading: isGuarded || kind != .writing)
     } catch {
       opening = kind == .writing ? [] : opening
-      throw failed(error, beginning: beginning, ahead: prefix.count)
+      throw failed(error, beginning: beginning, ahead: prefix.count, isGuarded: isGuarded)
     }
     if insertions.contains(where: { results[$0].changes == 0 }) { hasRefusal = true }
     if beginning > 0, kind == .writing {
@@ -144,13 +151,13 @@ final class PostgresSession {
       guard version == catalog.version else { throw StaleCatalog() }
       isVerified = true
     }
-    return Array(results[(prefix.count + (isGuarded ? 1 : 0))..<(results.count - (isGuarded ? 1 : 0))])
+    return Array(results[prefix.count..<(results.count - (isGuarded ? 1 : 0))])
   }
 
   /// Runs one statement.
   @discardableResult
-  func run(_ command: PostgresCommand, _ action: String) throws -> PostgresResult {
-    let results = try run([command], action)
+  func run(_ command: PostgresCommand, _ action: String, reads: Bool = false) throws -> PostgresResult {
+    let results = try run([command], action, reads: reads)
     guard let result = results.first else {
       throw PersistenceError(
         .engineFailure, "PostgreSQL did not answer a statement", location: store.location)
@@ -164,8 +171,9 @@ final class PostgresSession {
   ///   - error: Why the batch failed.
   ///   - beginning: How many statements of the batch began the transaction.
   ///   - ahead: How many of its statements were not written where it failed, with those.
+  ///   - isGuarded: Whether the rest of it can be undone alone.
   /// - Returns: The error for the caller.
-  func failed(_ error: any Error, beginning: Int = 0, ahead: Int = 0) -> any Error {
+  func failed(_ error: any Error, beginning: Int = 0, ahead: Int = 0, isGuarded: Bool = false) -> any Error {
     let known = error as? PersistenceError
     let error: any Error = (kind == .writing ? known?.ofWriting : known?.ofReading) ?? error
     guard !connection.isBroken else {
@@ -173,22 +181,22 @@ final class PostgresSession {
       return notingFailure(known, beginning: beginning, ahead: ahead)
     }
     // An interruption that came too late has undone nothing.
-    if kind == .pinned, connection.isInTransaction { return error }
+    if kind == .pinned || isGuarded, connection.isInTransaction { return error }
     cursorEpoch += 1
     switch kind {
     case .reading: break
-    case .pinned:
+    case .writing where !isGuarded || !ReadInterruption.isRequested:
+      failure =
+        error as? PersistenceError
+        ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
+      if let failure { return notingFailure(failure, beginning: beginning, ahead: ahead) }
+    case .pinned, .writing:
       do {
         _ = try connection.run(
           [PostgresCommand("ROLLBACK TO read"), PostgresCommand("RELEASE read")], "end a read")
       } catch {
         connection.abandon()
       }
-    case .writing:
-      failure =
-        error as? PersistenceError
-        ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
-      if let failure { return notingFailure(failure, beginning: beginning, ahead: ahead) }
     }
     return error
   }

@@ -190,13 +190,16 @@ extension PostgresSource {
         ["m", "f"].contains(table.foreign?.relation.kind) ? nil : store.dialect.table(table.layout.table)
       }
     }
-    guard !tables.isEmpty else { return PostgresSession.reading(connection, catalog) }
-    let lock = PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")
-    guard ObserversLock.isHeld else {
-      return PostgresSession.reading(connection, catalog, locking: [lock])
+    var locking: [PostgresCommand] = []
+    if !tables.isEmpty {
+      locking = [PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")]
+      if ObserversLock.isHeld {
+        let noLimit = PostgresCommand("SET LOCAL lock_timeout TO DEFAULT")
+        locking = [.lockTimeout(.milliseconds(50))] + locking + [noLimit]
+      }
     }
-    let noLimit = PostgresCommand("SET LOCAL lock_timeout TO DEFAULT")
-    return PostgresSession.reading(
-      connection, catalog, locking: [.lockTimeout(.milliseconds(50)), lock, noLimit])
+    let session = PostgresSession.reading(connection, catalog, locking: locking)
+    session.locksTables = true
+    return session
   }
 }

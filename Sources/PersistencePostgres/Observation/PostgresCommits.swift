@@ -24,9 +24,13 @@ final class PostgresCommits: NumberedCommits {
     var hasNewServer = false
 
     /// The commits in the answer to a check, which is the last one from then on.
+    ///
+    /// A connection to a pooler outlives the run of the server, so each answer tells it.
     mutating func take(_ result: PostgresResult) -> NewCommits {
-      let isWhole = moment == nil || (!hasNewServer && result.integer(0, 2) == 1)
-      (moment, hasNewServer) = (result.text(0, 0), false)
+      let run = PostgresServerRun.text(result, from: 3)
+      let isWhole =
+        moment == nil || (!hasNewServer && run == serverRun && result.integer(0, 2) == 1)
+      (moment, serverRun, hasNewServer) = (result.text(0, 0), run, false)
       let found = (result.text(0, 1) ?? "").split(separator: ",").compactMap { UInt64($0) }
       return NewCommits(numbers: isWhole ? found : [], isWhole: isWhole)
     }
@@ -42,7 +46,7 @@ final class PostgresCommits: NumberedCommits {
       for isLast in [false, true] {
         do {
           let connection = try connection(&state)
-          let results = try connection.run([check(since: state.moment)], "look for commits")
+          let results = try connection.run([check(since: state.moment, connection)], "look for commits")
           guard let result = results.first, result.count == 1 else { break }
           return state.take(result)
         } catch let error as PersistenceError where error.isLostConnection && !isLast {
@@ -58,15 +62,18 @@ final class PostgresCommits: NumberedCommits {
     guard let snapshot = snapshot as? PostgresSnapshot else { return nil }
     return try state.withLock { state in
       try snapshot.withSession { session in
-        // Moments of different runs of the server cannot be compared.
-        guard let run = session.connection.serverRun, run == state.serverRun else { return nil }
-        return state.take(try session.run(check(since: state.moment), "look for commits"))
+        // Moments of different runs of the server cannot be compared, which the check behind a pooler notices.
+        guard let run = session.connection.serverRun,
+          run == state.serverRun || store.configuration.pooler == .transaction
+        else { return nil }
+        return state.take(try session.run(check(since: state.moment, session.connection), "look for commits"))
       }
     }
   }
 
-  /// The statement that reads the newest moment, the numbers since another one, and whether none of them is missing.
-  private func check(since moment: String?) -> PostgresCommand {
+  /// The statement that reads the newest moment, the numbers since another one, whether none of them is missing, and the
+  /// run of the server.
+  private func check(since moment: String?, _ connection: PostgresConnection) -> PostgresCommand {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
     let commits = store.own("commits")
@@ -89,10 +96,14 @@ final class PostgresCommits: NumberedCommits {
       + "OR (least IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
       + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
       + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)))"
+    // Not every user may read the run.
+    let knowsRun = connection.serverRun != nil
+    let (run, source) =
+      knowsRun ? (PostgresServerRun.columns, ", " + PostgresServerRun.source) : ("NULL, NULL", "")
     return PostgresCommand(
-      "SELECT \(now)::text, found, \(isWhole), $1::text "
-        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news",
-      prepared: moment == nil ? nil : -19, parameters)
+      "SELECT \(now)::text, found, \(isWhole), \(run), $1::text "
+        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news" + source,
+      prepared: moment == nil ? nil : knowsRun ? -20 : -19, parameters)
   }
 
   /// The connection for checks, opened again if it is broken.

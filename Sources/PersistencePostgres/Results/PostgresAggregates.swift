@@ -55,7 +55,7 @@ struct PostgresAggregates {
     let rows = request.rows
     let statement = query.lowered.aggregates(items, limit: rows.limit, offset: rows.offset)
     let result = try session.run(
-      try session.command(statement, of: query.model), "aggregate the records of \(schema.name)")
+      try session.command(statement, of: query.model), "aggregate the records of \(schema.name)", reads: true)
     let fields = query.model.columns.readers
     var groups: [AggregateGroup] = []
     for row in 0..<result.count {

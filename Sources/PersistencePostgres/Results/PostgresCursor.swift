@@ -46,7 +46,7 @@ final class PostgresCursor {
     position = nil
     if !isThere { try jump(to: start, name, &commands, session) }
     commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
-    guard let rows = try session.run(commands, action).last else {
+    guard let rows = try session.run(commands, action, reads: true).last else {
       throw PersistenceError(
         .engineFailure, "PostgreSQL did not answer a fetch", location: session.store.location)
     }
@@ -93,7 +93,7 @@ final class PostgresCursor {
     var (left, direction) = (start, "ABSOLUTE")
     while left > longest {
       commands.append(PostgresCommand("MOVE \(direction) \(longest) FROM \(name)"))
-      let results = try session.run(commands, action)
+      let results = try session.run(commands, action, reads: true)
       commands = []
       guard let moved = results.last?.changes, moved > 0 else { return }
       left -= longest

@@ -53,7 +53,8 @@ extension PostgresSession {
     if model.foreign != nil, key.hasForeignText { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
-    let result = try run(command(model.key(.find), of: model, parameters), "find a \(schema.name)")
+    let result = try run(
+      command(model.key(.find), of: model, parameters), "find a \(schema.name)", reads: true)
     guard result.count > 0 else { return nil }
     do {
       try result.fill(row, row: 0, model.columns)

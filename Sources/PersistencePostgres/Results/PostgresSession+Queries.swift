@@ -12,7 +12,8 @@ extension PostgresSession {
     var counted = 0
     if query.residual == nil {
       let statement = query.lowered.count(upTo: most == Int.max ? nil : most)
-      let result = try run(try command(statement, of: model), "count the records of \(model.schema.name)")
+      let result = try run(
+        try command(statement, of: model), "count the records of \(model.schema.name)", reads: true)
       counted = Int(result.integer(0, 0) ?? 0)
     } else {
       try scan(query, selecting: [], isOrdered: false) { _ in

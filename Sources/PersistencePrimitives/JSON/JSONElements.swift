@@ -18,7 +18,7 @@ package struct JSONElements {
 
   /// Makes a reader over UTF-8 text, which must stay valid while it is used.
   package init(_ bytes: UnsafeRawBufferPointer) {
-    parser = JSONParser(bytes)
+    parser = JSONParser(bytes, of: .envelope)
     layout = parser.skip("[") ? .array : .lines
   }
 

@@ -3,8 +3,20 @@
 ///
 /// The parser skips a byte-order mark at the beginning.
 package struct JSONParser {
-  /// The maximum nesting depth, so that no text overflows the stack.
-  static let depthLimit = 512
+  /// The maximum nesting depth of a document, so that no text overflows the stack.
+  package static let depthLimit = 512
+
+  /// What a text contains, which determines how deeply it may be nested.
+  package enum Content: Sendable {
+    /// One document.
+    case document
+    /// Documents within records, pages, changes, batches or exported lines, which add a few levels.
+    case envelope
+
+    fileprivate var depthLimit: Int { self == .document ? JSONParser.depthLimit : JSONParser.depthLimit + 16 }
+  }
+
+  private let depthLimit: Int
 
   let bytes: UnsafeBufferPointer<UInt8>
 
@@ -12,24 +24,31 @@ package struct JSONParser {
   package internal(set) var position = 0
 
   /// Makes a parser over UTF-8 text, which must stay valid while it is used.
-  package init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer, of content: Content = .document) {
+    depthLimit = content.depthLimit
     self.bytes = bytes.bindMemory(to: UInt8.self)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
   /// Reads text that contains exactly one value.
-  package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) -> JSONValue {
-    var parser = JSONParser(bytes)
+  package static func parse(_ bytes: UnsafeRawBufferPointer, of content: Content = .document)
+    throws(JSONSyntaxError) -> JSONValue
+  {
+    var parser = JSONParser(bytes, of: content)
     let value = try parser.parseValue()
     guard parser.isAtEnd else { throw parser.failure("unexpected text after the value") }
     return value
   }
 
   /// Reads text that contains exactly one value.
-  package static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue {
+  package static func parse(_ text: String, of content: Content = .document) throws(JSONSyntaxError)
+    -> JSONValue
+  {
     var text = text
     let result = text.withUTF8 { bytes in
-      Result { () throws(JSONSyntaxError) in try parse(UnsafeRawBufferPointer(bytes)) }
+      Result { () throws(JSONSyntaxError) in
+        try parse(UnsafeRawBufferPointer(bytes), of: content)
+      }
     }
     return try result.get()
   }
@@ -108,7 +127,7 @@ package struct JSONParser {
   }
 
   private mutating func parseArray(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    guard depth <= Self.depthLimit else { throw failure("nested deeper than \(Self.depthLimit) levels") }
+    guard depth <= depthLimit else { throw failure("nested deeper than \(depthLimit) levels") }
     position += 1
     var elements: [JSONValue] = []
     if skip("]") { return .array(elements) }
@@ -120,7 +139,7 @@ package struct JSONParser {
   }
 
   private mutating func parseObject(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    guard depth <= Self.depthLimit else { throw failure("nested deeper than \(Self.depthLimit) levels") }
+    guard depth <= depthLimit else { throw failure("nested deeper than \(depthLimit) levels") }
     position += 1
     var members: [JSONMember] = []
     var names: Set<StoredName> = []
@@ -170,5 +189,18 @@ package struct JSONParser {
       while digit(position) { position += 1 }
     }
     return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+}
+
+extension JSONValue {
+  /// Whether the value is nested no deeper than a document may be.
+  package var isWithinDepthLimit: Bool { isNested(within: JSONParser.depthLimit) }
+
+  private func isNested(within limit: Int) -> Bool {
+    switch self {
+    case .array(let elements): limit > 0 && elements.allSatisfy { $0.isNested(within: limit - 1) }
+    case .object(let members): limit > 0 && members.allSatisfy { $0.value.isNested(within: limit - 1) }
+    default: true
+    }
   }
 }

@@ -33,7 +33,7 @@ final class RemoteClient: Sendable {
 
     func json() throws(PersistenceError) -> JSONValue {
       do {
-        return try body.withUnsafeBytes { try JSONParser.parse($0) }
+        return try body.withUnsafeBytes { try JSONParser.parse($0, of: .envelope) }
       } catch {
         throw PersistenceError(.damaged, "the server's answer is not valid JSON: \(error)")
       }
@@ -258,7 +258,7 @@ final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
 
   private func parse(_ line: ByteBuffer) throws(PersistenceError) -> JSONValue {
     do {
-      return try line.withUnsafeReadableBytes { try JSONParser.parse($0) }
+      return try line.withUnsafeReadableBytes { try JSONParser.parse($0, of: .envelope) }
     } catch {
       throw PersistenceError(
         .damaged, "a line of the server's answer is not valid JSON: \(error)", location: location)

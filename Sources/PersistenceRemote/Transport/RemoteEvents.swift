@@ -53,7 +53,7 @@ final class RemoteEvents: @unchecked Sendable {  // one task at a time uses it
 
   private func json(_ data: ByteBuffer) throws(PersistenceError) -> JSONValue {
     do {
-      return try data.withUnsafeReadableBytes { try JSONParser.parse($0) }
+      return try data.withUnsafeReadableBytes { try JSONParser.parse($0, of: .envelope) }
     } catch {
       throw PersistenceError(
         .damaged, "an event of the server is not valid JSON: \(error)", location: location)

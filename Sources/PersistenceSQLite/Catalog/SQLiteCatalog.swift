@@ -100,7 +100,7 @@ extension SQLiteConnection {
     _ rejected: inout [StoredName: PersistenceError]
   ) throws {
     let included = Set(store.configuration.includedViews.map(StoredName.init))
-    for row in try rows("SELECT name, wr, type FROM pragma_table_list WHERE schema = 'main'") {
+    for row in try rows("SELECT name, wr, type FROM temp.pragma_table_list WHERE schema = 'main'") {
       guard case .text(let name) = row[0], names.contains(StoredName(name)),
         row[2] == .text("table") || included.contains(StoredName(name))
       else { continue }

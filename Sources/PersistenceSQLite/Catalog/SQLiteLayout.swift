@@ -110,10 +110,13 @@ enum SQLiteNaming {
     return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
   }
 
+  /// What names begin with that SQLite or this package uses: `pragma_table_list` is a table to SQLite.
+  private static let reservedPrefixes = ["sqlite_", "persistence_", "pragma_"]
+
   private static func isPlain(_ name: String) -> Bool {
     let folded = folded(name)
     return !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains { $0 < 32 || $0 == 127 }
-      && !folded.utf8.starts(with: "sqlite_".utf8) && !folded.utf8.starts(with: "persistence_".utf8)
+      && !reservedPrefixes.contains { folded.utf8.starts(with: $0.utf8) }
   }
 
   private static func replacement(for name: String, _ fallback: String) -> String {

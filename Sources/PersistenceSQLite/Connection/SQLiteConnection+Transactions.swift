@@ -67,10 +67,25 @@ extension SQLiteConnection {
     }
   }
 
-  /// Throws if another program has removed or replaced the file: SQLite would go on writing to the old one (contract E8).
+  /// Throws if another program has removed or replaced the file or its log: SQLite would go on writing to the old one
+  /// (contract E8).
   ///
   /// SQLite itself checks this with a rollback journal only, not with a write-ahead log.
   func requireInPlace() throws {
+    try store.requireInPlace()
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    // A closed log has no methods.
+    guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods else { return }
+    var hasMoved: Int32 = 0
+    let answer = methods.pointee.xFileControl?(log, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard answer != SQLITE_OK || hasMoved == 0 else { throw PersistenceError.removedStore(store.location) }
+  }
+
+  /// Throws if this connection has opened another file than the store's first one.
+  func requireSameFile() throws {
+    // In this order: a file that replaces this one between the two checks has moved it.
+    try store.requireInPlace()
     var hasMoved: Int32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard code != SQLITE_OK || hasMoved == 0 else { throw PersistenceError.removedStore(store.location) }

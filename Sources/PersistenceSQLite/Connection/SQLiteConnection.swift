@@ -65,6 +65,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     // Views and triggers of an untrusted file cannot call functions with side effects.
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    try requireSameFile()
     try register()
     setBusyTimeout(store.configuration.busyTimeout)
   }

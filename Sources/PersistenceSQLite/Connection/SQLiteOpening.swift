@@ -42,21 +42,23 @@ struct SQLiteOpening {
         journal = wanted
       }
     }
-    writer = isNew ? connection : nil
-    reader = isNew ? nil : connection
     if isNew {
       try Self.prepareForWriting(connection)
       try Self.makeCatalog(connection, until: deadline)
     } else {
       try Self.prepareForReading(connection)
     }
+    // If another process has given the new file checksums, a connection with their file system writes.
+    let isWriter = isNew && store.hasChecksums == (configuration.checksums == true)
+    writer = isWriter ? connection : nil
+    reader = isNew ? nil : connection
     details =
       "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
       + "\(configuration.synchronous.rawValue)"
       + (store.hasChecksums ? ", checksums" : "")
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
     recovered =
-      logSize > 0 && !SQLiteFiles.isOpen(path)
+      logSize > 0 && !SQLiteFiles.isOpen(store)
       ? "found a write-ahead log of \(logSize) bytes: another process has the store open or did not close it; SQLite "
         + "recovers the log" : nil
   }
@@ -135,19 +137,33 @@ struct SQLiteOpening {
         reason == EACCES ? .accessDenied : .inputOutput,
         "the file cannot be inspected: \(String(cString: strerror(reason)))", location: absolute)
     }
-    try requireNoRemains(of: absolute, isMissing: true)
+    // SQLite would create the target of a symbolic link.
+    let missing = linkTarget(of: absolute)
+    try requireNoRemains(of: missing, isMissing: true)
     guard configuration.createsMissingFile, !configuration.isReadOnly else {
       throw PersistenceError(
         .missingStore, "the file does not exist, and the store was opened without creating it",
         location: absolute)
     }
-    let url = URL(fileURLWithPath: absolute)
+    let url = URL(fileURLWithPath: missing)
     guard let folder = realPath(url.deletingLastPathComponent().path) else {
       throw PersistenceError(
         .missingStore, "the file's folder does not exist; create it first",
         location: absolute)
     }
     return (folder == "/" ? "" : folder) + "/" + url.lastPathComponent
+  }
+
+  /// The path to which symbolic links lead from the last name of a path on.
+  private static func linkTarget(of path: String) -> String {
+    var path = path
+    // Linux follows no more than 40 links.
+    for _ in 0..<40 {
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+      let folder = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
+      path = target.utf8.first == UInt8(ascii: "/") ? target : folder + target
+    }
+    return path
   }
 
   /// Throws if a store has left a log beside a file that is missing or empty: SQLite would delete the log.
@@ -235,13 +251,15 @@ struct SQLiteOpening {
   }
 
   /// Creates the catalog in a new file, unless another process has done so.
-  private static func makeCatalog(
-    _ connection: SQLiteConnection, until deadline: ContinuousClock.Instant
-  ) throws {
+  static func makeCatalog(_ connection: SQLiteConnection, until deadline: ContinuousClock.Instant) throws {
+    let store = connection.store
     try connection.beginWriting(until: deadline)
     do {
+      // Since this process inspected the file, another one may have made it a store with checksums.
+      store.hasChecksums = try SQLiteChecksums.areKept(by: connection)
+      try SQLiteChecksums.require(store.configuration.checksums, store)
       if try connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
-        if !connection.store.hasChecksums {
+        if !store.hasChecksums {
           try connection.execute(
             "PRAGMA application_id = \(SQLiteCatalog.applicationID)", "mark the new file")
         }

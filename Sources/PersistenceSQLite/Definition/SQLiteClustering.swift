@@ -74,7 +74,9 @@ extension FieldKind {
 
 extension SQLiteConnection {
   /// Whether the rows of a table have IDs, by its definition in the file.
+  ///
+  /// The schema `temp` skips a table of the file that has the name of SQLite's own table.
   func hasRowIDs(_ table: String) throws -> Bool {
-    try rows("SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND wr", [.text(table)]).isEmpty
+    try rows("SELECT 1 FROM temp.pragma_table_list(?1) WHERE schema = 'main' AND wr", [.text(table)]).isEmpty
   }
 }

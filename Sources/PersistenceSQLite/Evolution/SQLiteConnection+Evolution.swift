@@ -100,8 +100,10 @@ extension SQLiteConnection {
 
   /// The indexes and triggers of a table, without the indexes that SQLite makes itself.
   private func attachedObjects(of layout: SQLiteLayout) throws -> [(name: String, sql: String)] {
+    // SQLite keeps the table's name as the trigger's statement spells it.
     let list =
-      "SELECT name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ?1 AND sql IS NOT NULL"
+      "SELECT name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ?1 COLLATE NOCASE "
+      + "AND sql IS NOT NULL"
     return try rows(list, [.text(layout.table)]).compactMap { row in
       guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return nil }
       return (name, sql)

@@ -159,8 +159,10 @@ extension SQLiteConnection {
   }
 
   fileprivate func hasTriggers(on table: String) throws -> Bool {
-    try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 LIMIT 1", [.text(table)])
-      .isEmpty
+    try !rows(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE LIMIT 1",
+      [.text(table)]
+    ).isEmpty
   }
 
   fileprivate func hasNull(in column: String, of table: String) throws -> Bool {

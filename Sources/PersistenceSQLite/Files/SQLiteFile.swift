@@ -1,6 +1,18 @@
+import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import Synchronization
+
+/// Which file of the system's a path leads to.
+struct SQLiteFileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
 
 /// State that all contexts of this process share for one file: the writers' gate and the observers.
 final class SQLiteFile: Sendable {
@@ -20,18 +32,33 @@ enum SQLiteFiles {
     weak let file: SQLiteFile?
   }
 
-  private static let files = Mutex<[String: Weak]>([:])
+  /// A path, and the file that it led to: contexts of a removed file may still be open.
+  private struct Key: Hashable {
+    let path: String
+    let identity: SQLiteFileIdentity?
 
-  /// Whether a context of this process has a file open.
-  static func isOpen(_ path: String) -> Bool { files.withLock { $0[path]?.file != nil } }
+    init(_ store: SQLiteStore) {
+      path = SQLiteOpening.realPath(store.path) ?? store.path
+      identity = store.identity
+    }
+  }
+
+  private static let files = Mutex<[Key: Weak]>([:])
+
+  /// Whether a context of this process has a store's file open.
+  static func isOpen(_ store: SQLiteStore) -> Bool {
+    let key = Key(store)
+    return files.withLock { $0[key]?.file != nil }
+  }
 
   /// The state that all open contexts of a file share; a new one opens connections of the given store.
-  static func file(at path: String, _ store: SQLiteStore) -> SQLiteFile {
-    files.withLock { files in
-      if let known = files[path]?.file { return known }
+  static func file(of store: SQLiteStore) -> SQLiteFile {
+    let key = Key(store)
+    return files.withLock { files in
+      if let known = files[key]?.file { return known }
       files = files.filter { $0.value.file != nil }
       let file = SQLiteFile(store)
-      files[path] = Weak(file: file)
+      files[key] = Weak(file: file)
       return file
     }
   }

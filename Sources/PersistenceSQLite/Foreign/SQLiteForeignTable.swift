@@ -36,7 +36,7 @@ extension SQLiteConnection {
   func foreignColumns(of table: String) throws -> [SQLiteForeignColumn] {
     var columns: [SQLiteForeignColumn] = []
     for row in try rows(
-      "SELECT name, type, \"notnull\", pk, hidden, dflt_value FROM pragma_table_xinfo(?1) WHERE hidden <> 1",
+      "SELECT name, type, \"notnull\", pk, hidden, dflt_value FROM temp.pragma_table_xinfo(?1) WHERE hidden <> 1",
       [.text(table)])
     {
       guard case .text(let column) = row[0], case .text(let type) = row[1],
@@ -55,14 +55,14 @@ extension SQLiteConnection {
 
   /// The names of all columns, also of generated and hidden ones, which hide a name of the row ID.
   private func columnNames(of table: String) throws -> [String] {
-    try rows("SELECT name FROM pragma_table_xinfo(?1)", [.text(table)]).compactMap { row in
+    try rows("SELECT name FROM temp.pragma_table_xinfo(?1)", [.text(table)]).compactMap { row in
       if case .text(let name) = row[0] { name } else { nil }
     }
   }
 
   /// Whether an index holds the key of a table; otherwise the key is the row ID, or there is none.
   func hasKeyIndex(_ table: String) throws -> Bool {
-    try !rows("SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
+    try !rows("SELECT 1 FROM temp.pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
   }
 
   private var surveys: Bool { store.configuration.surveysForeignTables }
@@ -190,7 +190,7 @@ extension SQLiteConnection {
   private func hasAffinity(_ column: SQLiteForeignColumn, in table: String) throws -> Bool {
     guard column.declaredType.uppercased() == "ANY" else { return true }
     return try rows(
-      "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ?1 AND strict", [.text(table)]
+      "SELECT 1 FROM temp.pragma_table_list WHERE schema = 'main' AND name = ?1 AND strict", [.text(table)]
     ).isEmpty
   }
 
@@ -207,11 +207,11 @@ extension SQLiteConnection {
   func foreignIndexes(of table: String, _ fields: [FieldSchema]) throws -> [IndexSchema] {
     var indexes: [IndexSchema] = []
     for row in try rows(
-      "SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE partial = 0 AND origin <> 'pk'",
+      "SELECT name, \"unique\" FROM temp.pragma_index_list(?1) WHERE partial = 0 AND origin <> 'pk'",
       [.text(table)])
     {
       guard case .text(let name) = row[0], case .integer(let isUnique) = row[1] else { continue }
-      let parts = try rows("SELECT name, coll FROM pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let parts = try rows("SELECT name, coll FROM temp.pragma_index_xinfo(?1) WHERE key", [.text(name)])
       var names: [String] = []
       for part in parts {
         // An index on an expression, or with a collation other than binary, does not yield a field's order.

@@ -40,8 +40,8 @@ extension SQLiteConnection {
   private func views() throws -> [UnmappedObject] {
     let own = try ownNames()
     let included = Set(store.configuration.includedViews.map(StoredName.init))
-    return try rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY name").compactMap
-    { row in
+    let list = "SELECT name, type FROM temp.pragma_table_list WHERE schema = 'main' ORDER BY name"
+    return try rows(list).compactMap { row in
       guard case .text(let name) = row[0], !own.contains(name), !included.contains(StoredName(name)) else {
         return nil
       }
@@ -70,7 +70,7 @@ extension SQLiteConnection {
       [Int64: (columns: [String], target: String, targets: [String], actions: String, rule: DeleteRule)]
     keys = [:]
     for row in try rows(
-      "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
+      "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete FROM temp.pragma_foreign_key_list(?1) ORDER BY id, seq",
       [.text(table)])
     {
       guard case .integer(let id) = row[0], case .text(let target) = row[1], case .text(let from) = row[2],
@@ -162,11 +162,11 @@ extension SQLiteConnection {
     let schema = catalog?.tables[StoredName(table)]?.schema
     var unmappedObjects: [UnmappedObject] = []
     for row in try rows(
-      "SELECT name, partial, \"unique\" FROM pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
+      "SELECT name, partial, \"unique\" FROM temp.pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
       [.text(table)])
     {
       guard case .text(let name) = row[0] else { continue }
-      let parts = try rows("SELECT cid, coll, name FROM pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let parts = try rows("SELECT cid, coll, name FROM temp.pragma_index_xinfo(?1) WHERE key", [.text(name)])
       var reason: String?
       if row[1] == .integer(1) { reason = "it is a partial index" }
       for part in parts {

@@ -20,7 +20,7 @@ extension StoreService {
       try require(wanted, unwanted, before, key, schema)
       guard let before else { throw PersistenceError.notFound(key, in: schema) }
       let row = RowBuffer(count: schema.fields.count)
-      try RecordJSON.read(try JSONParser.parse(before).merged(with: patch), schema, into: row)
+      try RecordJSON.read(try JSONParser.parse(before, of: .envelope).merged(with: patch), schema, into: row)
       guard try row.withRow({ try RecordKey(of: $0, in: schema) }) == key else {
         throw PersistenceError.invalidRequest("a patch cannot change the key of a record")
       }

@@ -8,7 +8,7 @@ extension StoreService {
   /// Accepts the schema of a client.
   func accept(_ digest: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
-    let schema = try WireSchema(received: try request.json())
+    let schema = try WireSchema(received: try request.json(of: .document))
     guard schema.digest == digest else {
       throw PersistenceError.invalidRequest("the path is not the digest of the schema")
     }
@@ -19,7 +19,7 @@ extension StoreService {
   /// Defines a model, or changes it as far as the server allows.
   func define(_ name: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
-    let received = try WireSchema(received: try request.json())
+    let received = try WireSchema(received: try request.json(of: .document))
     let declaration = received.declaration
     let schema = declaration.schema
     guard StoredName(schema.name) == StoredName(name) else {

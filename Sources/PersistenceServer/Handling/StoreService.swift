@@ -169,9 +169,9 @@ struct ServiceRequest: Sendable {
 
 /// The body, parameters and tags of a request.
 extension ServiceRequest {
-  func json() throws -> JSONValue {
+  func json(of content: JSONParser.Content = .envelope) throws -> JSONValue {
     do {
-      return try body.withUnsafeBytes { try JSONParser.parse($0) }
+      return try body.withUnsafeBytes { try JSONParser.parse($0, of: content) }
     } catch let error as JSONSyntaxError {
       throw PersistenceError.invalidRequest("the body is not valid JSON: \(error)")
     }

@@ -59,7 +59,10 @@
     @Option(help: "The maximum number of records per transaction.")
     var batch = 10_000
 
-    @Option(help: ArgumentHelp("Write all rejected records to this file, as NDJSON.", valueName: "file"))
+    @Option(
+      help: ArgumentHelp(
+        "Write all rejected records to this file, as NDJSON; an earlier list is replaced.", valueName: "file")
+    )
     var rejects: String?
 
     @Option(help: "How to print the result: table or json.")
@@ -130,7 +133,7 @@
       try paths.addInput(file, as: "the imported file")
       if let schemaFile { try paths.addInput(schemaFile, as: "the schema file") }
       try paths.addStore(url, as: "the store", isWritten: true)
-      if let rejects { try paths.addOutput(rejects, as: "--rejects") }
+      if let rejects { try paths.addOutput(rejects, as: "--rejects", replacing: .rejects) }
     }
 
     /// The schema file that the user named, or that exists beside the file.
@@ -146,13 +149,15 @@
 
     /// The plan from the store's catalog, if the store exists and has the model.
     private func planFromCatalog(_ stores: ToolStores) throws -> ImportPlan? {
-      let path = try stores.check(url).path
-      guard !infer, let model, !path.isEmpty, FileManager.default.fileExists(atPath: path) else { return nil }
+      let location = try stores.check(url)
+      guard !infer, let model,
+        !stores.hasFiles(location) || FileManager.default.fileExists(atPath: location.path)
+      else { return nil }
       let known: any StorageContext
       do {
         known = try stores.openForReading(url)
       } catch let error as PersistenceError where error.code == .missingStore || error.code == .notAStore {
-        // An empty file or folder may become a store; opening for writing decides.
+        // An empty file, folder or database may become a store; opening for writing decides.
         return nil
       }
       return try stores.with(known) { store in

@@ -14,7 +14,8 @@
         the copied models, unless --on-conflict resolves them. Start with --dry-run: it reads the whole source, writes \
         nothing, and reports losses, the required space and the duration. Its exit code is 1 if a run would stop. If the \
         destination cannot store values exactly, a run stops before it writes anything, unless --allow-lossy is given. \
-        To continue an interrupted run, use --resume.
+        To continue an interrupted run, use --resume. A file that --rejects or --report names may exist only \
+        if an earlier run wrote it.
 
         The source may be a SQLite database of another program. To copy its views and virtual tables, name them with \
         --model. The report lists objects without a counterpart, such as triggers and foreign keys.
@@ -48,8 +49,10 @@
       var paths = PathConflicts(stores)
       try paths.addStore(source, as: "the source")
       try paths.addStore(destination, as: "the destination", isWritten: true)
-      if let rejects = arguments.rejects { try paths.addOutput(rejects, as: "--rejects") }
-      if let report { try paths.addOutput(report, as: "--report") }
+      if let rejects = arguments.rejects {
+        try paths.addOutput(rejects, as: "--rejects", replacing: .rejects)
+      }
+      if let report { try paths.addOutput(report, as: "--report", replacing: .report) }
       return try stores.with(stores.openForCopying(source, models: arguments.model)) { source in
         let migration = MigrationSession(
           source: source, sourceURL: self.source, destinationURL: destination, options: options,

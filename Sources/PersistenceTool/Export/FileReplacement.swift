@@ -2,7 +2,8 @@ import Foundation
 
 /// An atomic replacement of a file: it is written next to its destination, and then moved there.
 ///
-/// A destination that is not a regular file, such as a pipe or a terminal, is written directly.
+/// The new file has the permissions of the one that it replaces. A destination that is not a regular file, such as a pipe
+/// or a terminal, is written directly.
 final class FileReplacement {
   private let path: String
   private let temporary: String?
@@ -21,7 +22,13 @@ final class FileReplacement {
     } else {
       let beside = "\(path).\(getpid()).tmp"
       temporary = beside
-      descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      let mode = Self.mode(of: path)
+      descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode ?? 0o644)
+      if descriptor >= 0, let mode, fchmod(descriptor, mode) != 0 {
+        let failure = Self.failure(path)
+        abandon()
+        throw failure
+      }
     }
     guard descriptor >= 0 else {
       isOpen = false
@@ -30,6 +37,12 @@ final class FileReplacement {
   }
 
   deinit { abandon() }
+
+  /// The permissions of a file; nil if it does not exist.
+  private static func mode(of path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+  }
 
   /// Checks that the destination's folder exists, so that a command can fail early.
   static func canCreate(_ path: String) -> Bool {

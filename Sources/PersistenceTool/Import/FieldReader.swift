@@ -1,3 +1,4 @@
+import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 import PersistenceDriverSupport
@@ -36,8 +37,35 @@ struct FieldReader {
     return rejection("is \(shown), which is not a valid \(field.kind.rawValue)")
   }
 
+  /// Checks that a floating-point field keeps an integer, which is written without a fraction and an exponent.
+  ///
+  /// It does if the nearest number has the same value, or the same shortest digits, as 10²³ has.
+  ///
+  /// - Throws: ``RecordRejection``.
+  private func requireExact(_ text: String, as read: PersistentValue) throws {
+    guard field.kind == .double || field.kind == .float, Self.isInteger(text),
+      case .double(let number) = read, number.isFinite
+    else { return }
+    if let integer = Int64(text), Int64(exactly: number) == integer { return }
+    let exact = ExactNumber(text)
+    guard
+      ExactNumber(ValueWriter.text(read, field.kind)) != exact,
+      ExactNumber(String(format: "%.0f", number)) != exact
+    else { return }
+    let shown = TerminalText.cut(TerminalText.safe(text), to: 40)
+    throw rejection("is \(shown), which a \(field.kind.rawValue) cannot hold exactly")
+  }
+
+  private static func isInteger(_ text: String) -> Bool {
+    !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
+  }
+
   private func read(_ value: JSONValue) throws -> Outcome {
     if let read = ValueReader.lenient.value(value, field.kind) {
+      switch value {
+      case .number(let text), .string(let text): try requireExact(text, as: read)
+      default: break
+      }
       return Outcome(value: read, conversion: conversion(of: value))
     }
     switch (field.kind, value) {
@@ -59,8 +87,7 @@ struct FieldReader {
       let isScalar = field.kind.isInteger || isFloating || field.kind == .decimal || field.kind == .bool
       return isScalar && SpecialNumber.value(text) == nil ? "text to \(field.kind.rawValue)" : nil
     case .number(let text):
-      let isInteger = !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
-      return isFloating && isInteger ? "integer to \(field.kind.rawValue)" : nil
+      return isFloating && Self.isInteger(text) ? "integer to \(field.kind.rawValue)" : nil
     default: return nil
     }
   }
@@ -69,6 +96,7 @@ struct FieldReader {
     guard let read = ValueReader.lenient.value(ofText: text, field.kind) else {
       throw mismatch(.string(text))
     }
+    try requireExact(text, as: read)
     return read
   }
 }

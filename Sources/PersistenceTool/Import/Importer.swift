@@ -13,7 +13,8 @@ final class Importer {
   private let batchSize: Int
   private let onReject: (ImportReport.Reject) throws -> Void
   private let readers: [FieldReader]
-  private var nextKey: Int64 = 1
+  /// The next generated key; nil after the maximum.
+  private var nextKey: Int64? = 1
   /// Records that refer to others, which may come later in the file.
   private var waiting: [PendingRecord] = []
 
@@ -77,9 +78,11 @@ final class Importer {
       last = row[plan.schema.keyPositions[0]].integerValue
     }
     let (next, overflow) = max(0, last).addingReportingOverflow(1)
-    guard !overflow else { throw ToolFailure.usage("the maximum key is in use, so no key can be generated") }
+    guard !overflow else { throw ToolFailure.usage(Self.noKeyLeft) }
     nextKey = next
   }
+
+  private static let noKeyLeft = "the maximum key is in use, so no key can be generated"
 
   private func read(_ record: SourceRecord) throws -> PendingRecord? {
     do {
@@ -97,11 +100,14 @@ final class Importer {
         values[position] = outcome.value
         if let conversion = outcome.conversion { conversions.append((position, conversion)) }
       }
-      if let position = plan.generatedPosition { values[position] = .integer(nextKey) }
+      if let position = plan.generatedPosition {
+        guard let nextKey else { throw RecordRejection(reason: Self.noKeyLeft) }
+        values[position] = .integer(nextKey)
+      }
       for (position, value) in values.enumerated() where value == nil && !readers[position].field.isOptional {
         throw RecordRejection(reason: "“\(readers[position].field.name)” is missing")
       }
-      nextKey += plan.generatedPosition == nil ? 0 : 1
+      if plan.generatedPosition != nil { nextKey = nextKey.flatMap { $0 == .max ? nil : $0 + 1 } }
       for (position, conversion) in conversions {
         report.fields[position].conversions[conversion, default: 0] += 1
       }

@@ -10,7 +10,9 @@ struct JSONLineSource: RecordSource {
     data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
       var lines = LineSplitter(bytes)
       while let line = lines.next() {
-        guard line.bytes.allSatisfy(isBlank) else { return (try? JSONParser.parse(line.bytes)) != nil }
+        guard line.bytes.allSatisfy(isBlank) else {
+          return (try? JSONParser.parse(line.bytes, of: .envelope)) != nil
+        }
       }
       return true
     }
@@ -23,7 +25,7 @@ struct JSONLineSource: RecordSource {
         if line.bytes.allSatisfy(Self.isBlank) { continue }
         let fields: Result<[SourceField], RecordRejection>
         do throws(JSONSyntaxError) {
-          fields = JSONRecordSource.fields(of: try JSONParser.parse(line.bytes))
+          fields = JSONRecordSource.fields(of: try JSONParser.parse(line.bytes, of: .envelope))
         } catch {
           fields = .failure(RecordRejection(reason: "column \(error.column): \(error.reason)"))
         }

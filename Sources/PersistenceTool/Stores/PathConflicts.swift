@@ -38,13 +38,25 @@ struct PathConflicts {
   /// Adds a file to write or remove.
   ///
   /// - Throws: ``ToolFailure`` on a conflict, or if the file cannot be created or must not be replaced.
-  mutating func addOutput(_ path: String, as name: String, replacesExisting: Bool = true) throws {
+  mutating func addOutput(_ path: String, as name: String, replacesExisting: Bool) throws {
+    try addOutput(path, as: name)
+    if !replacesExisting { try FileReplacement.requireAbsence(at: path) }
+  }
+
+  /// Adds a file that replaces one of an earlier run.
+  ///
+  /// - Throws: ``ToolFailure`` on a conflict, or if the file cannot be created or holds something else.
+  mutating func addOutput(_ path: String, as name: String, replacing kind: RewrittenFile) throws {
+    try addOutput(path, as: name)
+    try kind.requireReplaceable(path, as: name)
+  }
+
+  private mutating func addOutput(_ path: String, as name: String) throws {
     let file = FileLocation(path)
     try add(Entry(name: name, path: path, isStore: false, isWritten: true, files: [file]))
     guard FileReplacement.canCreate(path) else {
       throw ToolFailure.usage("\(name): the folder of \(path) does not exist")
     }
-    if !replacesExisting { try FileReplacement.requireAbsence(at: path) }
   }
 
   private mutating func add(_ entry: Entry) throws {

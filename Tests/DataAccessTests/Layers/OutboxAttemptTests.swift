@@ -21,6 +21,22 @@ struct OutboxAttemptTests {
   }
 
   @Test(
+    "A3 an entry waits for as long as the remote store is closed or incomplete", .timeLimit(.minutes(1)),
+    arguments: [PersistenceError.Code.closed, .incompleteStore])
+  func unavailable(code: PersistenceError.Code) async throws {
+    let bed = try OutboxTests.TestBed()
+    bed.remote.answerOtherwise(.failure(PersistenceError(code, "not now")))
+    try await bed.source.save(Note(1))
+    // More than the limit of attempts.
+    for _ in 0..<5 { try? await bed.outbox.send() }
+    #expect(try await bed.outbox.setAside().isEmpty)
+    #expect(try await bed.outbox.count() == 1)
+    bed.remote.answerOtherwise(.genuine)
+    try await bed.outbox.send()
+    #expect(try await bed.remote.find(1) == Note(1))
+  }
+
+  @Test(
     "an unexplained conflict is retried up to the limit and then set aside, with every policy",
     .timeLimit(.minutes(1)), arguments: ["aside", "remote", "local", "merge"])
   func impossible(policy: String) async throws {

@@ -63,6 +63,32 @@ struct StaleObjectTests {
     #expect(try await source.find(1) == notes[1])
   }
 
+  @Test(
+    "W5 a rejected retry does not hide an attempt with unknown outcome", .timeLimit(.minutes(1)),
+    arguments: ReplicaKind.allCases, [PersistenceError.Code.unauthorized, .busy])
+  func rejectedRetry(below: ReplicaKind, code: PersistenceError.Code) async throws {
+    let clock = TestClock()
+    let remote = try ScriptedDataSource(notes, clock: clock)
+    var options = LayerTestBed.options(clock)
+    options.local = LayerLimits()
+    options.remote = LayerLimits(retry: RetryPolicy(attempts: 2, firstDelay: .seconds(1), jitter: 0))
+    let source = try LayeredDataSource(local: below.layer(clock), remote: remote, options: options)
+    _ = try await source.execute(everyNote)
+    remote.script(.lost(LayerTestBed.gone), .failure(PersistenceError(code, "no")), for: .save)
+    let write = Task { try await source.save(Note(1, "done")) }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: PersistenceError.self) { try await write.value }
+    #expect(error?.code == .unreachable)
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
+    let read = Task { try await source.find(1) }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(1))
+    await #expect(throws: PersistenceError.self) { try await read.value }
+    remote.answerOtherwise(.genuine)
+    #expect(try await source.find(1)?.text == "done")
+  }
+
   @Test("a local-first write clears the stale key of its object")
   func writtenAgain() async throws {
     let clock = TestClock()

@@ -1,6 +1,7 @@
 import Dispatch
 import PersistenceDriver
 import PersistenceDriverSupport
+import Synchronization
 import Testing
 
 @Suite("Blocking threads", .timeLimit(.minutes(1)))
@@ -44,6 +45,23 @@ struct BlockingThreadsTests {
     running.cancel()
     gate.signal()
     #expect(try await running.value == 1)
+  }
+
+  @Test("W5 a call that is cancelled as it begins has either not run, or returns its result")
+  func cancelledAtTheStart() async throws {
+    let threads = BlockingThreads("test", limit: 2)
+    for _ in 0..<2_000 {
+      let hasRun = Atomic(false)
+      let call = Task { try await threads.run { hasRun.store(true, ordering: .sequentiallyConsistent) } }
+      let canceller = Task.detached { call.cancel() }
+      let result = await call.result
+      await canceller.value
+      if case .failure = result {
+        let isUntouched = !hasRun.load(ordering: .sequentiallyConsistent)
+        #expect(isUntouched)
+      }
+    }
+    await threads.close()
   }
 
   @Test("closing finishes the calls that run, and rejects all others")

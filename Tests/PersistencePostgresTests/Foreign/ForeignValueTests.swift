@@ -166,6 +166,28 @@
       try context.close()
     }
 
+    @Test(
+      "W7 a bulk update sets a property of any type to nil",
+      arguments: [
+        ("jsonb", PersistentValue.text("{\"a\": 1}")), ("json", .text("{}")), ("$.mood", .text("ok")),
+        ("timestamptz", .date(0)), ("timestamp", .date(0)), ("date", .date(0)), ("int2", .integer(1)),
+        ("float4", .double(0.5)), ("numeric", decimal("1.5")), ("char(4)", .text("ab")),
+        ("bytea", .bytes([0, 1])), ("uuid", .uuid(UUID())), ("bool", .bool(true)),
+      ])
+    func unset(_ type: String, _ value: PersistentValue) throws {
+      let (_, context, t) = try table(type)
+      try context.transaction { transaction in
+        try transaction.insert([.integer(1), value], in: t)
+        for new in [.null, value, .null] as [PersistentValue] {
+          let update = try UpdateRequest(FetchRequest(t), set: [FieldAssignment("v", new)])
+          #expect(try transaction.update(update) == 1)
+          #expect(try transaction.record([.integer(1)], in: t) == [.integer(1), new])
+        }
+      }
+      #expect(try context.values(FetchRequest(t)) == [[.integer(1), .null]])
+      try context.close()
+    }
+
     @Test("columns of other types are no fields, and a declaration with one is told why")
     func otherTypes() throws {
       let types = [

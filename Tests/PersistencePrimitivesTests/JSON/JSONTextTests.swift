@@ -54,6 +54,21 @@ struct JSONTextTests {
     #expect(try canonical(fine) == fine)
   }
 
+  @Test("E5 what contains documents may be nested a little deeper than a document")
+  func envelopes() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    let limit = JSONParser.depthLimit
+    #expect(try JSONParser.parse(nested(limit)).isWithinDepthLimit)
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(nested(limit + 1)) }
+    #expect(try !JSONParser.parse(nested(limit + 1), of: .envelope).isWithinDepthLimit)
+    let object = String(repeating: #"{"a":"#, count: limit) + "1" + String(repeating: "}", count: limit)
+    #expect(try JSONParser.parse(object, of: .envelope).isWithinDepthLimit)
+    #expect(try !JSONParser.parse("[\(object)]", of: .envelope).isWithinDepthLimit)
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(nested(limit + 17), of: .envelope) }
+  }
+
   @Test("pretty text has one member per line, sorted by bytes")
   func pretty() throws {
     let value = try JSONParser.parse(#"{"title":"x","cast":["a","b"],"empty":[],"nested":{"b":1,"a":{}}}"#)

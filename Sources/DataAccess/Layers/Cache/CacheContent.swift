@@ -30,6 +30,9 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
   /// The earliest and the latest date of any object.
   private var (earliest, latest) = (Date.distantFuture, Date.distantPast)
   private(set) var totalCost = 0
+  private(set) var evictionCount = 0
+  /// The newest date of an evicted object.
+  private var newestEviction = Date.distantPast
   var coverageIndex = CoverageIndex()
 
   init(limits: CacheDataSource<Object>.Limits, cost: @escaping @Sendable (Object) -> Int) {
@@ -98,6 +101,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
   /// Evicts an object that may still exist, so no region that contains it stays complete.
   private mutating func evict(_ node: Node) {
     _ = remove(node.key)
+    (evictionCount, newestEviction) = (evictionCount + 1, max(newestEviction, node.date))
     coverageIndex.forget(node.key) { coverage in
       guard let region = coverage.region, let schema = try? Object.schema.model,
         let predicate = try? CompiledPredicate(region, in: schema)
@@ -165,7 +169,10 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
     let newerKeys = try refresh.order.isOfTop ? [] : newerKeys(than: refresh)
     let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage)) { key in
       let state = refresh.order.state(of: key)
-      return state == .older && newerKeys.contains(key) ? .newer : state
+      guard state == .newer || state == .older && newerKeys.contains(key) else { return state }
+      // The cache must hold the newer state: it may have evicted it, or know no more than that it lacks the answer's.
+      let isKnown = nodes[key] != nil || coverageIndex.keys[key] != nil || refresh.changedKeys != nil
+      return isKnown ? .newer : .undecided
     }
     for object in plan.removed { _ = remove(object.recordKey) }
     if case .query = refresh.layerQuery.kind, let coverage {
@@ -181,12 +188,17 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
     if isTrusted {
       if case .key = refresh.layerQuery.kind {
         if let key = plan.lookedUpKey { coverageIndex.record(key, asOf: refresh.asOf) }
-      } else if let coverage, plan.isWhole {
+      } else if let coverage, plan.isWhole, !hasEvictedNewer(than: refresh) {
         coverageIndex.record(coverage)
       }
     }
     makeRoom()
     return plan.isWhole
+  }
+
+  /// Whether an object that an answer may lack was stored and evicted since the question.
+  private func hasEvictedNewer(than refresh: Refresh<Object>) -> Bool {
+    evictionCount != refresh.version.evictionCount && newestEviction >= refresh.asOf
   }
 
   /// The keys of which the cache knows more than the local layer, which could not store a newer answer.
@@ -282,18 +294,6 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
         if others == values {
           throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
         }
-      }
-    }
-  }
-}
-
-extension RowBuffer {
-  /// Whether encoding may have normalized a number: -0.0, or a NaN with other bits.
-  fileprivate var isFolded: Bool {
-    withRow { row in
-      (0..<count).contains { position in
-        guard row[position].tag == .double || row[position].tag == .date else { return false }
-        return row[position].doubleValue == 0 || row[position].doubleValue.isNaN
       }
     }
   }

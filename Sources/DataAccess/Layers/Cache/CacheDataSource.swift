@@ -155,7 +155,10 @@ extension CacheDataSource: ReplicaLayer {
   }
 
   func version() async throws(PersistenceError) -> ReplicaVersion {
-    ReplicaVersion(invalidationCount: content.withLock(\.coverageIndex.invalidationCount))
+    content.withLock {
+      ReplicaVersion(
+        invalidationCount: $0.coverageIndex.invalidationCount, evictionCount: $0.evictionCount)
+    }
   }
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) -> Bool {
@@ -186,6 +189,18 @@ extension CacheDataSource: ReplicaLayer {
     content.withLock { content in
       content.coverageIndex.markStale(keys)
       for key in keys { _ = content.remove(key) }
+    }
+  }
+}
+
+extension RowBuffer {
+  /// Whether encoding may have normalized a number: -0.0, or a NaN with other bits.
+  var isFolded: Bool {
+    withRow { row in
+      (0..<count).contains { position in
+        guard row[position].tag == .double || row[position].tag == .date else { return false }
+        return row[position].doubleValue == 0 || row[position].doubleValue.isNaN
+      }
     }
   }
 }

@@ -6,8 +6,8 @@ extension Journal {
   /// Moves the outbox of the model's earlier names, and forgets what was known under them.
   func adoptFormerNames(by writer: UUID) throws {
     for name in try Object.schema.declaration.formerNames {
-      let entries = Array(
-        try repository.filter(OutboxRecord.self, where: \.model == name).sorted(by: \.number).result())
+      let entries = try repository.filter(OutboxRecord.self, where: \.model == name).sorted(by: \.number)
+        .result().checkedArray()
       for var entry in entries {
         if let schemaName = entry.schemaName,
           let schema = try LayerSchemas.schema(named: schemaName, of: name, in: repository)
@@ -22,7 +22,8 @@ extension Journal {
       if !entries.isEmpty || keys > 0 {
         _ = try repository.filter(WaitingKeyRecord.self, where: \.model == model).delete()
       }
-      for stale in try repository.filter(StaleKeyRecord.self, where: \.model == name).result() {
+      for stale in try repository.filter(StaleKeyRecord.self, where: \.model == name).result().checkedArray()
+      {
         try repository.delete(StaleKeyRecord.self, id: stale.primaryKey)
         try repository.save(StaleKeyRecord(model: model, part: stale.part, isSettled: stale.isSettled))
       }

@@ -63,7 +63,7 @@ extension Journal {
 
   /// The names of the keys that a waiting entry changes, also if the present declaration cannot read it.
   func waitingParts(of entry: OutboxRecord) throws -> [String] {
-    try waitingKeys(of: entry.number).result().map(\.part)
+    try waitingKeys(of: entry.number).result().checkedArray().map(\.part)
   }
 
   /// Sets a waiting entry aside.
@@ -110,9 +110,8 @@ extension Journal {
 
   /// The entries that were set aside, in order.
   func entriesSetAside() throws -> [OutboxRecord] {
-    Array(
-      try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == true)
-        .sorted(by: \.number).result())
+    try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == true)
+      .sorted(by: \.number).result().checkedArray()
   }
 
   /// The waiting entries after a number and up to another, in order.
@@ -121,7 +120,7 @@ extension Journal {
   {
     var query = waiting.filter(where: \.number > number && \.number <= end).sorted(by: \.number)
     if let limit { query = query.limit(limit) }
-    return Array(try query.result())
+    return try query.result().checkedArray()
   }
 
   func countEntries(isSetAside: Bool) throws -> Int {
@@ -153,6 +152,8 @@ extension Journal {
 
   /// The names of the keys that waiting entries change.
   func waitingNames() throws -> Set<String> {
-    Set(try repository.filter(WaitingKeyRecord.self, where: \.model == model).result().map(\.part))
+    Set(
+      try repository.filter(WaitingKeyRecord.self, where: \.model == model).result().checkedArray().map(
+        \.part))
   }
 }

@@ -30,7 +30,8 @@ extension Journal {
     let fields = Set(
       last.fields.filter { !schema.fields.contains($0) }.map { StoredName($0.name) }
         + schema.fields.filter { !last.fields.contains($0) }.map { StoredName($0.name) })
-    for record in try repository.filter(CoverageRecord.self, where: \.model == model).result() {
+    for record in try repository.filter(CoverageRecord.self, where: \.model == model).result().checkedArray()
+    {
       let coverage = try LayerCoding.value(Coverage.self, record.content)
       guard coverage.fields.contains(where: { fields.contains(StoredName($0)) }) else { continue }
       try repository.delete(CoverageRecord.self, id: record.primaryKey)

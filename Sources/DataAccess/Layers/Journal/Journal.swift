@@ -48,8 +48,8 @@ struct Journal<Object: PersistentRecord> {
     {
       found.append(record)
     }
-    found += Array(
-      try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false).result())
+    found += try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false).result()
+      .checkedArray()
     return try found.map {
       RecordedCoverage(coverage: try LayerCoding.value(Coverage.self, $0.content), number: $0.number)
     }
@@ -64,7 +64,7 @@ struct Journal<Object: PersistentRecord> {
       try key.map { try "k" + HashedName.of($0) } ?? ("r" + HashedName.of(try LayerCoding.data(identity)))
     if key == nil {
       for record in try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false)
-        .result()
+        .result().checkedArray()
       where try LayerCoding.value(Coverage.self, record.content).isReplaced(by: coverage) {
         try repository.delete(CoverageRecord.self, id: record.primaryKey)
       }
@@ -99,7 +99,7 @@ struct Journal<Object: PersistentRecord> {
       )
     }
     for record in try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false)
-      .result()
+      .result().checkedArray()
     where try LayerCoding.value(Coverage.self, record.content).mayLack(removed, missingFrom: part) {
       try repository.delete(CoverageRecord.self, id: record.primaryKey)
     }
@@ -169,7 +169,7 @@ struct Journal<Object: PersistentRecord> {
   /// The pending writes of live writers stay: an answer from before their end does not clear the keys.
   func recover(by writer: UUID) throws {
     let open = repository.filter(StaleKeyRecord.self, where: \.model == model && \.isSettled == false)
-    let records = Array(try open.result())
+    let records = try open.result().checkedArray()
     guard !records.isEmpty else { return }
     try forgetCoverage()
     for record in records where !record.isOfLiveWriter { try delete(part: record.part) }

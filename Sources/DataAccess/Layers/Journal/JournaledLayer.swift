@@ -137,11 +137,12 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     }
     let coverage = try refresh.coverage()
     let waiting = try journal.waitingNames()
-    let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage, in: journal)) {
-      key in
+    let held = try localObjects(matching: refresh, coverage, in: journal)
+    let plan = try RefreshPlan(refresh, held: held) { key in
       if !waiting.isEmpty, try waiting.contains(HashedName.of(key)) { return .newer }
       return refresh.order.state(of: key)
     }
+    try journal.recordMissedChanges(in: refresh, held: held, waiting: waiting)
     for change in plan.changes { try journal.repository.apply(change) }
     if case .query = refresh.layerQuery.kind, let coverage {
       try journal.forget(plan.removed, missingFrom: coverage)
@@ -167,10 +168,10 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     if case .key = refresh.layerQuery.kind { return try refresh.layerQuery.ask(journal.repository) }
     var held: [Object] = []
     for part in try refresh.changedParts() {
-      held += Array(try Object.results(in: journal.repository.context, options: part))
+      held += try Object.results(in: journal.repository.context, options: part).checkedArray()
     }
     if let part = refresh.part(coverage) {
-      held = Array(try Object.results(in: journal.repository.context, options: part))
+      held = try Object.results(in: journal.repository.context, options: part).checkedArray()
     }
     for object in refresh.objects(besides: held) {
       if let other = try journal.repository.find(Object.self, id: object.primaryKey) { held.append(other) }

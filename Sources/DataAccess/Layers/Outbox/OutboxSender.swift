@@ -189,13 +189,15 @@ actor OutboxSender<Object: PersistentRecord> {
   /// Removes the entries of a batch that the remote layer has, and marks their objects as stale if it may have other
   /// values.
   ///
-  /// An answer to an earlier question may lack the changes, and no waiting entry keeps it out any more.
+  /// An answer to an earlier question may lack the changes, and no waiting entry keeps it out any more. A change that an
+  /// entry kept out may be newer than the entry.
   func remove(_ batch: OutboxBatch<Object>, isStale: Bool) async throws(PersistenceError) {
     let (layer, keys) = (layer, batch.entries.flatMap(\.keys))
     log.begin(keys, at: dates.now())
     defer { log.end(keys, storedIn: [], isAcknowledged: true) }
     let stale = try await layer.use { journal -> [RecordKey] in
       var (stale, isRemoved) = ([RecordKey](), false)
+      let missed = try isStale ? [] : journal.missedKeys(of: batch.entries)
       for entry in batch.entries {
         guard let current = try journal.current(entry.record), current.joint == entry.record.joint else {
           continue
@@ -212,6 +214,8 @@ actor OutboxSender<Object: PersistentRecord> {
         isRemoved = true
         if isStale { stale += entry.keys }
       }
+      // A later entry of the key replaces the missed change too.
+      for key in missed where try !journal.isWaiting(key) { stale.append(key) }
       // A new generation tells other processes.
       if isRemoved { _ = try journal.advance(by: layer.writer) }
       if !stale.isEmpty { try layer.markStale(stale, in: journal) }

@@ -15,10 +15,15 @@ struct WaitingKeyRecord: PersistentRecord {
   var part: String
   /// The number of the entry.
   var number: Int
+  /// Whether the entry may have kept out a later change of the key; nil for no, and in records of earlier releases.
+  var hasMissedChange: Bool?
 
   static let schema = RecordSchema<WaitingKeyRecord>(
     reserved: ReservedModel.waitingKeys,
-    fields: [.field("model", \.model), .field("part", \.part), .field("number", \.number)],
+    fields: [
+      .field("model", \.model), .field("part", \.part), .field("number", \.number),
+      .field("hasMissedChange", \.hasMissedChange),
+    ],
     key: [\.model, \.part, \.number], indexes: [RecordIndex(\.model, \.number)])
 
   var primaryKey: Key { Key(model: model, part: part, number: number) }
@@ -28,10 +33,10 @@ struct WaitingKeyRecord: PersistentRecord {
   }
 
   init(from row: borrowing Row) throws {
-    (model, part, number) = try row.decodeFields()
+    (model, part, number, hasMissedChange) = try row.decodeFields()
   }
 
-  func encode(into row: RowBuffer) throws { row.encodeFields(model, part, number) }
+  func encode(into row: RowBuffer) throws { row.encodeFields(model, part, number, hasMissedChange) }
 }
 
 extension ReservedModel {

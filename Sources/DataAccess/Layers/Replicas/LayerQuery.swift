@@ -52,7 +52,7 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
   func ask(_ repository: any PersistentRepository) throws -> [Object] {
     switch kind {
     case .key(let key, _): try repository.find(Object.self, id: key).map { [$0] } ?? []
-    case .query(let query): try Array(Object.results(in: repository.context, options: query))
+    case .query(let query): try Object.results(in: repository.context, options: query).checkedArray()
     }
   }
 

@@ -53,5 +53,7 @@ struct ReplicaAnswer<Object: PersistentRecord>: Sendable {
 /// The version of a replica before a better layer is queried.
 struct ReplicaVersion: Sendable, Hashable {
   var invalidationCount = 0
+  /// The number of objects that a cache has evicted.
+  var evictionCount = 0
   var generation = 0
 }

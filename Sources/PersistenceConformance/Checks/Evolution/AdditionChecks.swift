@@ -16,6 +16,8 @@ enum AdditionChecks {
       "without a schema, reads never change the store, and the first write adds fields if only the catalog"
         + " changes", [.s1], firstWrite),
     ConformanceCheck(
+      "an update in place as the first write adds fields, too", [.s1], firstUpdate),
+    ConformanceCheck(
       "a read-only store is read as if it had the new fields, names and kinds, and stays as it is", [.s12],
       needs: [.writable, .files], readOnly),
   ]
@@ -177,10 +179,7 @@ enum AdditionChecks {
     try check(repository, old.map { Shelf.Second($0) }, "without a schema")
     _ = try repository.filter(Shelf.Second.self, where: \.rating > 2).sorted(by: \.title).explain()
     try expect(StoredContent(storage), equals: before, "after reading")
-    let change = try SchemaChange(
-      from: Shelf.First.schema.model, to: Shelf.Second.schema.model,
-      sources: (0..<5).map { .field($0) } + [.fill(.null), .fill(.integer(3))])
-    let cost = try storage.cost(of: change)
+    let cost = try cost(in: storage)
     let changed = Shelf.Second(.sample(1), note: "one", rating: 1)
     guard cost == .catalog else {
       let error = try expectError(.schemaMismatch, "a write that costs more") { try repository.save(changed) }
@@ -199,6 +198,33 @@ enum AdditionChecks {
     try expect(storage.schema(named: "Shelf"), equals: Shelf.Second.schema.model, "after the first write")
     try check(repository, [changed] + old.dropFirst().map { Shelf.Second($0) }, "after the first write")
     try expect(Array(repository.fetch(Shelf.First.self)), equals: old, "the first version")
+  }
+
+  /// The cost of the new fields.
+  private static func cost(in storage: any StorageContext) throws -> EvolutionCost {
+    try storage.cost(
+      of: SchemaChange(
+        from: Shelf.First.schema.model, to: Shelf.Second.schema.model,
+        sources: (0..<5).map { .field($0) } + [.fill(.null), .fill(.integer(3))]))
+  }
+
+  @Sendable private static func firstUpdate(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let old = Shelf.First.samples(12)
+    try repository.save(contentsOf: old)
+    let changed = repository.filter(Shelf.Second.self, where: \.id <= 3)
+    guard try cost(in: repository.storage) == .catalog else {
+      try expectError(.schemaMismatch, "an update that costs more") {
+        try changed.update(.set(\.rating, to: 8), .set(\.note, to: "new"))
+      }
+      return
+    }
+    let expected = old.map {
+      $0.id <= 3 ? Shelf.Second($0, note: "new", rating: 8) : Shelf.Second($0)
+    }
+    let count = expected.count { $0.rating == 8 }
+    try expect(changed.update(.set(\.rating, to: 8), .set(\.note, to: "new")), equals: count)
+    try check(repository, expected, "after the first write")
   }
 
   @Sendable private static func readOnly(_ context: ContextUnderTest) throws {

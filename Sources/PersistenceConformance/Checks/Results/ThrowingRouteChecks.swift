@@ -48,6 +48,8 @@ enum ThrowingRouteChecks {
     for try await account in result.stream { streamed.append(account) }
     try expect(streamed, equals: expected)
     try expect(result.checkedCount(), equals: 400)
+    try expect(result.checkedArray(), equals: expected)
+    try expect(result.dropFirst(120).prefix(150).checkedArray(), equals: Array(expected[120..<270]))
   }
 
   @Sendable private static func later(_ context: ContextUnderTest) async throws {
@@ -60,6 +62,12 @@ enum ThrowingRouteChecks {
     try expect(seen >= 128 && seen < 400)
     observed.fail(afterRows: 150)
     try expectError(.inputOutput) { try result.withCursor { cursor in while try cursor.next() != nil {} } }
+    observed.fail(afterRows: 150)
+    try expectError(.inputOutput, "an array of a result") { try result.checkedArray() }
+    observed.fail(afterRows: 150)
+    try expectError(.inputOutput, "a page whose end cannot be read") {
+      try repository.filter(Account.self).limit(300).page()
+    }
     observed.fail(afterRows: 150)
     try await expectAsyncError(.inputOutput, "a stream over a page that cannot be read") {
       for try await _ in result.stream {}

@@ -27,9 +27,11 @@ enum InsideTransactionChecks {
   @Sendable private static func materialised(_ context: ContextUnderTest) throws {
     let repository = try filled(context)
     let (early, late) = try repository.transaction { store in
-      let early = try store.fetch(Account.self)
+      let early = try store.filter(Account.self).result()
       try store.deleteAll(Account.self)
       try expect(early.count == 400 && early.map(\.id) == Array(1...400))
+      try expect(early.checkedArray().map(\.id), equals: Array(1...400), "an array")
+      try expect(Array(early.dropFirst(10)).map(\.id), equals: Array(11...400), "an array of a slice")
       try store.save(contentsOf: (1...200).map { Account($0, balance: 7) })
       return (early, try store.filter(Account.self).sorted(by: \.id, inOrder: .descending).result())
     }
