@@ -159,11 +159,12 @@ struct DocumentPathTests {
     }
   }
 
-  @Test("a type that takes few numbers, and a member of one value, are followed")
+  @Test("a type that takes few numbers is followed, and a property of one value, without a name, is refused")
   func restricted() throws {
     #expect(path(\Holder<Rated>.value.title == "x") == ["value", "t"])
     #expect(path(\Holder<Rated>.value.stars == 2) == ["value", "s"])
-    #expect(path(\Holder<Rated>.value.only == .one) == ["value", "o"])
+    let error = try #require(refusal(\Holder<Rated>.value.only == .one))
+    #expect(error.code == .unknownField && error.message.contains("Only"), "\(error)")
   }
 
   private enum Kind: String, Codable { case small, large }

@@ -36,6 +36,7 @@ struct StoreEvolution {
       }
     }
     for declaration in declarations { try declaration.checkRemovedFields() }
+    try declarations.requireDistinctNames()
     for (name, _) in removed {
       for declaration in declarations {
         for reference in declaration.references

@@ -29,6 +29,14 @@ extension RecordSchema.Storage {
   func place(inside keyPath: AnyKeyPath) throws -> StoredPlace {
     if let place = known.withLock({ $0.places[keyPath] }) { return place }
     let components = KeyPathComponents(keyPath)
+    func size<Value>(_ type: Value.Type) -> Int { MemoryLayout<Value>.size }
+    guard _openExistential(type(of: keyPath).valueType, do: size) > 0 else {
+      // Its name is that of another property: properties without content have no place of their own in memory.
+      throw PersistenceError(
+        .unknownField,
+        "no store can evaluate a condition on a property of type \(type(of: keyPath).valueType), which has one value",
+        model: model)
+    }
     for document in documents {
       guard let names = components.names(behind: KeyPathComponents(document.keyPath)) else { continue }
       let path = try path(names, in: document)

@@ -111,3 +111,24 @@ extension ModelSchema {
     return String(hash, radix: 16)
   }
 }
+
+extension [ModelDeclaration] {
+  /// Checks that no model has a name or an earlier name of another one: in a store with that name, both would use the same
+  /// records.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema``.
+  package func requireDistinctNames() throws {
+    var owners: [StoredName: String] = [:]
+    for declaration in self {
+      let model = declaration.schema.name
+      for name in [model] + declaration.formerNames {
+        let owner = owners.updateValue(model, forKey: StoredName(name)) ?? model
+        guard owner != model else { continue }
+        throw PersistenceError.invalidSchema(
+          model,
+          "“\(name)” is a name or an earlier name of \(owner) too, whose records \(model) would use; take another "
+            + "name, or remove the earlier name when no store has it any more")
+      }
+    }
+  }
+}

@@ -249,6 +249,7 @@ extension SchemaDocument {
   ) throws {
     let fits = SchemaFits(location: location)
     let declarations = try models.map(declaration)
+    try declarations.requireDistinctNames()
     for declaration in declarations {
       fits.declare(declaration)
       try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)

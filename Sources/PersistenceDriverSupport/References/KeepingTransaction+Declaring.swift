@@ -19,6 +19,12 @@ package struct DeclaredReference: Sendable {
   }
 }
 
+/// A new reference, with the rule for the records that refer to none.
+private struct ReferenceWithOrphans {
+  let reference: StoredReference
+  let rule: DeleteRule
+}
+
 extension StorageTransaction {
   /// The transaction that keeps references, at or below this one; nil if none does.
   package var keeper: KeepingTransaction? {
@@ -29,11 +35,15 @@ extension StorageTransaction {
   ///
   /// A store of a newer version keeps the references and rules of that version.
   package func settleReferences(_ declarations: [ModelDeclaration], location: String) throws {
+    guard let keeper else { return }
+    var orphans: [ReferenceWithOrphans] = []
     for declaration in declarations where declaration.mentionsReferences {
       let isCurrent = try SchemaFits.fit(declaration, self, location: location).fit.isCurrent
-      if isCurrent { try keeper?.endReferences(declaration) }
-      try keeper?.declare(declaration, replacesRules: isCurrent)
+      if isCurrent { try keeper.endReferences(declaration) }
+      orphans += try keeper.declare(declaration, replacesRules: isCurrent)
     }
+    // With all references, of whatever model: deleting an orphan also deletes what refers to it.
+    for reference in orphans { try keeper.settleOrphans(of: reference.reference, reference.rule) }
   }
 }
 
@@ -41,14 +51,21 @@ extension KeepingTransaction {
   /// Records the references of a declared schema in the store, once.
   package func declare(_ schema: ModelSchema, _ declaration: () throws -> ModelDeclaration) throws {
     guard declared[schema.identity] == nil else { return }
-    try declare(declaration(), replacesRules: false)
+    for new in try declare(declaration(), replacesRules: false) {
+      try settleOrphans(of: new.reference, new.rule)
+    }
   }
 
   /// Records the references of a declaration in the store.
   ///
   /// A new reference of a model with records has them all checked at the end. A delete rule of an earlier version of the
   /// app does not replace a later one, and does not begin a reference that has ended, unless `replacesRules` says so.
-  package func declare(_ declaration: ModelDeclaration, replacesRules: Bool) throws {
+  ///
+  /// - Returns: The new references with a rule for the records that refer to none.
+  fileprivate func declare(_ declaration: ModelDeclaration, replacesRules: Bool) throws
+    -> [ReferenceWithOrphans]
+  {
+    var orphans: [ReferenceWithOrphans] = []
     declared[declaration.schema.identity] = declaration.schema
     for (reference, words) in zip(try stored(declaration), declaration.references) {
       var reference = reference
@@ -69,12 +86,13 @@ extension KeepingTransaction {
       }
       try save(reference)
       if let rule = declaration.orphanRules[StoredName(words.field)] {
-        try settleOrphans(of: reference, rule)
+        orphans.append(ReferenceWithOrphans(reference: reference, rule: rule))
       }
       notes.add(
         NewReference(
           reference: reference, formerTarget: formerTarget, hadRecords: try hasRecords(reference.model)))
     }
+    return orphans
   }
 
   private func hasRecords(_ model: String) throws -> Bool {

@@ -43,7 +43,7 @@ package struct StoredReference: Sendable, Hashable {
   }
 
   /// Whether two references are of the same field.
-  func hasField(of other: StoredReference) -> Bool {
+  package func hasField(of other: StoredReference) -> Bool {
     StoredName(model) == StoredName(other.model) && StoredName(field) == StoredName(other.field)
   }
 }

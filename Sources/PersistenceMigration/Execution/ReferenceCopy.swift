@@ -55,9 +55,12 @@ struct ReferenceCopy {
     }
   }
 
-  /// Records the references in a destination.
+  /// Records the references in a destination, which keeps its own rules, and references that it has ended.
   func save(in transaction: any StorageTransaction) throws {
-    for reference in references { try ReferenceLedger.save(reference, in: transaction) }
+    let own = try ReferenceLedger.entries(transaction)
+    for reference in references where !own.contains(where: { $0.hasField(of: reference) }) {
+      try ReferenceLedger.save(reference, in: transaction)
+    }
   }
 }
 

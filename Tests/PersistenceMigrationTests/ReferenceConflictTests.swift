@@ -1,0 +1,36 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceMigration
+import Testing
+
+@Suite("References of a destination")
+struct ReferenceConflictTests {
+  private func store(_ reference: StoredReference) throws -> MemoryContext {
+    let context = MemoryContext()
+    try context.transaction { transaction in
+      for (name, fields) in [("Studio", ["id"]), ("Movie", ["id", "studio"])] {
+        try transaction.define(
+          ModelSchema(name: name, fields: fields.map { FieldSchema($0, .int64) }, key: ["id"]))
+      }
+      try ReferenceLedger.save(reference, in: transaction)
+    }
+    return context
+  }
+
+  @Test(
+    "L1 L2 a copy into a store that has the reference keeps the rule of that store",
+    arguments: [MigrationOptions.Conflicts.skip, .replace], [true, false])
+  func rules(conflicts: MigrationOptions.Conflicts, isEnded: Bool) throws {
+    let kept = StoredReference(model: "Movie", field: "studio", target: "Studio", rule: .cascade)
+    let other = StoredReference(
+      model: "Movie", field: "studio", target: "Studio", rule: .restrict,
+      formerRules: isEnded ? [.restrict] : [], isEnded: isEnded)
+    let (source, destination) = (try store(other), try store(kept))
+    _ = try Migration(from: source, to: destination, options: MigrationOptions(conflicts: conflicts)).run()
+    #expect(try ReferenceLedger.entries(destination.snapshot()) == [kept])
+    // A store without the reference gets it.
+    let empty = MemoryContext()
+    _ = try Migration(from: source, to: empty, options: MigrationOptions()).run()
+    #expect(try ReferenceLedger.entries(empty.snapshot()) == [other])
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Persistence
+import Testing
+
+/// Releases of an app whose models share names or refer to each other.
+@Suite("Models of one release")
+struct ReleaseOrderTests {
+  fileprivate enum First: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Picture.self, Studio.self, Praise.self]
+
+    @Persistent("Picture") struct Picture {
+      var id: Int
+      var studio: Int
+    }
+    @Persistent("Studio") struct Studio { var id: Int }
+    // After Picture, whose orphans it refers to.
+    @Persistent("Praise") struct Praise {
+      var id: Int
+      var picture: Int
+    }
+  }
+
+  fileprivate enum Second: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Picture.self, First.Studio.self, Praise.self]
+    static let evolution: [EvolutionRule] = [.orphans(\Picture.studio, .cascade)]
+
+    @Persistent("Picture") struct Picture {
+      var id: Int
+      var studio: Reference<First.Studio>
+    }
+    @Persistent("Praise") struct Praise {
+      var id: Int
+      @OnDelete(.cascade) var picture: Reference<Picture>
+    }
+  }
+
+  fileprivate enum Replaced: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Film.self, Picture.self]
+
+    @Persistent("Film", was: "Picture") struct Film {
+      var id: Int
+      var studio: Int
+    }
+    @Persistent("Picture") struct Picture {
+      var id: Int
+      var note: String?
+    }
+  }
+
+  @Test(
+    "L2 orphans take with them what refers to them by references of the same release, in any order of models")
+  func orphans() throws {
+    let context = MemoryContext()
+    let first = try Repository(context, schema: First.self)
+    try first.save(First.Studio(id: 1))
+    try first.save(contentsOf: [First.Picture(id: 1, studio: 1), First.Picture(id: 2, studio: 9)])
+    try first.save(contentsOf: [First.Praise(id: 1, picture: 1), First.Praise(id: 2, picture: 2)])
+    let second = try Repository(context, schema: Second.self)
+    #expect(try second.fetch(Second.Picture.self).map(\.id) == [1])
+    #expect(try second.fetch(Second.Praise.self).map(\.id) == [1])
+  }
+
+  @Test("S3 a model with the earlier name of another one is refused, and no record of that one changes")
+  func sharedName() throws {
+    let context = MemoryContext()
+    let first = try Repository(context, schema: First.self)
+    try first.save(First.Picture(id: 1, studio: 1))
+    let before = try context.catalog()
+    let error = #expect(throws: PersistenceError.self) { try Repository(context, schema: Replaced.self) }
+    #expect(
+      error?.code == .invalidSchema && error?.message.contains("Picture") == true,
+      "\(String(describing: error))")
+    #expect(try context.catalog() == before)
+    #expect(try first.fetch(First.Picture.self).map(\.id) == [1])
+  }
+}
