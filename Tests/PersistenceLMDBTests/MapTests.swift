@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import Testing
 
 @testable import PersistenceLMDB
@@ -90,6 +91,9 @@ struct MapTests {
     let schema = try Scratch.schema()
     let context = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
     try context.save([("kept", "text")], schema)
+    let session = try LMDBRegistry.open(
+      scratch.path, LMDBConfiguration(), ContextMonitor(Monitoring(), location: ""))
+    #expect(try !session.environment.commits.check())
     try await #require(
       processExitsWith: .success,
       performing: {
@@ -99,6 +103,9 @@ struct MapTests {
         try large.save((0..<5000).map { ("\($0)", MapTests.text) }, schema)
         try large.close()
       })
+    #expect(
+      try session.environment.commits.check(), "U1 the commit is seen, and the next read opens the larger map"
+    )
     #expect(try context.count(FetchRequest(schema)) == 5001)
     let result = try context.fetch(FetchRequest(schema))
     try context.save((0..<5000).map { ("\($0)", MapTests.text + "y") }, schema)

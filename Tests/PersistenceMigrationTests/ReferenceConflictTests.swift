@@ -17,6 +17,35 @@ struct ReferenceConflictTests {
     return context
   }
 
+  private func save(_ values: [Int64], _ model: String, in context: MemoryContext) throws {
+    let schema = try #require(try context.schema(named: model))
+    let row = RowBuffer(count: values.count)
+    row.set(values.map { .integer($0) })
+    try context.transaction { transaction in
+      try row.withRow { try transaction.insert($0, in: schema) }
+    }
+  }
+
+  @Test(
+    "L1 a copy into a store that has ended the reference checks none of its records",
+    arguments: [MigrationOptions.Conflicts.skip, .replace])
+  func ended(conflicts: MigrationOptions.Conflicts) throws {
+    let ended = StoredReference(
+      model: "Movie", field: "studio", target: "Studio", rule: .cascade, formerRules: [.cascade],
+      isEnded: true)
+    let source = try store(
+      StoredReference(model: "Movie", field: "studio", target: "Studio", rule: .cascade))
+    try save([1], "Studio", in: source)
+    try save([1, 1], "Movie", in: source)
+    let destination = try store(ended)
+    try save([7, 99], "Movie", in: destination)
+    let report = try Migration(
+      from: source, to: destination, options: MigrationOptions(conflicts: conflicts)
+    ).run()
+    #expect(report.models.map(\.counts.written) == [1, 1])
+    #expect(try ReferenceLedger.entries(destination.snapshot()) == [ended])
+  }
+
   @Test(
     "L1 L2 a copy into a store that has the reference keeps the rule of that store",
     arguments: [MigrationOptions.Conflicts.skip, .replace], [true, false])

@@ -34,6 +34,36 @@ struct ReleaseOrderTests {
     }
   }
 
+  fileprivate enum Loose: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Clip.self, Act.self, First.Studio.self]
+
+    @Persistent("Clip") struct Clip {
+      var id: Int
+      var act: Int?
+    }
+    @Persistent("Act") struct Act {
+      var id: Int
+      var studio: Int
+    }
+  }
+
+  /// The deletion of an act makes clips orphans, whose reference comes first.
+  fileprivate enum Bound: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Clip.self, Act.self, First.Studio.self]
+    static let evolution: [EvolutionRule] = [
+      .orphans(\Clip.act, .setNil), .orphans(\Act.studio, .cascade),
+    ]
+
+    @Persistent("Clip") struct Clip {
+      var id: Int
+      @OnDelete(.restrict) var act: Reference<Act>?
+    }
+    @Persistent("Act") struct Act {
+      var id: Int
+      var studio: Reference<First.Studio>
+    }
+  }
+
   fileprivate enum Replaced: StoreSchema {
     static let models: [any PersistentRecord.Type] = [Film.self, Picture.self]
 
@@ -58,6 +88,17 @@ struct ReleaseOrderTests {
     let second = try Repository(context, schema: Second.self)
     #expect(try second.fetch(Second.Picture.self).map(\.id) == [1])
     #expect(try second.fetch(Second.Praise.self).map(\.id) == [1])
+  }
+
+  @Test("L2 records that become orphans by the deletion of others are settled too")
+  func laterOrphans() throws {
+    let context = MemoryContext()
+    let loose = try Repository(context, schema: Loose.self)
+    try loose.save(contentsOf: [Loose.Act(id: 1, studio: 9)])
+    try loose.save(contentsOf: [Loose.Clip(id: 1, act: 1), Loose.Clip(id: 2, act: 8)])
+    let bound = try Repository(context, schema: Bound.self)
+    #expect(try bound.count(Bound.Act.self) == 0)
+    #expect(try bound.fetch(Bound.Clip.self).map(\.act) == [nil, nil])
   }
 
   @Test("S3 a model with the earlier name of another one is refused, and no record of that one changes")

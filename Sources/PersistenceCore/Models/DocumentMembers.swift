@@ -47,6 +47,8 @@ enum DocumentMembers {
       guard let value = try? Value(from: other), let part = Self.part(property, of: value),
         let otherText = DocumentSampler.text(part)
       else { continue }
+      // What follows the made-up value is decoded, if perhaps not unchanged.
+      if candidates.count == 1, otherText != text { break }
       candidates.removeAll { candidate in
         other.keys.members.contains { $0.name == candidate.name && $0.text != otherText }
       }

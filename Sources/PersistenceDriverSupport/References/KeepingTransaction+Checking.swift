@@ -65,11 +65,12 @@ extension KeepingTransaction {
     }
   }
 
-  /// Applies a delete rule to the records that refer to absent ones, as if these were deleted now.
-  func settleOrphans(of reference: StoredReference, _ rule: DeleteRule) throws {
-    guard let schema = try wrapped.schema(named: reference.model) else { return }
+  /// Applies a delete rule to the records that refer to absent ones, as if these were deleted now; returns whether there
+  /// were any.
+  func settleOrphans(of reference: StoredReference, _ rule: DeleteRule) throws -> Bool {
+    guard let schema = try wrapped.schema(named: reference.model) else { return false }
     let rule = reference.effect(of: rule, in: schema)
-    guard rule != .restrict else { return }
+    guard rule != .restrict else { return false }
     var absent: Set<PersistentValue> = []
     try wrapped.forEachDangling(of: reference) { _, target in
       absent.insert(target)
@@ -83,6 +84,7 @@ extension KeepingTransaction {
         _ = try update(UpdateRequest(orphans, set: [FieldAssignment(reference.field, .null)]))
       }
     }
+    return !absent.isEmpty
   }
 
   private func brokenReference(_ reference: StoredReference, _ row: borrowing Row, _ schema: ModelSchema)

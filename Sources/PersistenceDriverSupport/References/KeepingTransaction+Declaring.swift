@@ -42,8 +42,12 @@ extension StorageTransaction {
       if isCurrent { try keeper.endReferences(declaration) }
       orphans += try keeper.declare(declaration, replacesRules: isCurrent)
     }
-    // With all references, of whatever model: deleting an orphan also deletes what refers to it.
-    for reference in orphans { try keeper.settleOrphans(of: reference.reference, reference.rule) }
+    // With all references, of whatever model: deleting an orphan also deletes what refers to it, or makes it an orphan.
+    var isSettled = false
+    while !isSettled {
+      isSettled = true
+      for new in orphans where try keeper.settleOrphans(of: new.reference, new.rule) { isSettled = false }
+    }
   }
 }
 
@@ -52,7 +56,7 @@ extension KeepingTransaction {
   package func declare(_ schema: ModelSchema, _ declaration: () throws -> ModelDeclaration) throws {
     guard declared[schema.identity] == nil else { return }
     for new in try declare(declaration(), replacesRules: false) {
-      try settleOrphans(of: new.reference, new.rule)
+      _ = try settleOrphans(of: new.reference, new.rule)
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 final class File: Sendable {
   /// The size limit of files that are read and written as a whole.
@@ -85,13 +86,9 @@ final class File: Sendable {
   }
 }
 
-/// The device and the inode of a file, which no other file has while this one is open.
-struct FileIdentity: Hashable {
-  var device: UInt64
-  var inode: UInt64
-
+extension FileIdentity {
   init(_ status: stat) {
-    (device, inode) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+    self.init(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
   }
 }
 

@@ -37,7 +37,7 @@ struct Journal {
   let step: @Sendable (String) throws -> Void
 
   private func folder(_ name: String) throws -> Folder {
-    guard let folder = try store.control.folder(name) else {
+    guard let folder = try store.ownFolder(name) else {
       throw PersistenceError(
         .notAStore, "the folder \(name) of the store is missing; open the store again",
         location: store.location)
@@ -203,7 +203,7 @@ struct Journal {
     get throws {
       let numbers = try store.sequence.read()
       if numbers.applying != numbers.committed { return true }
-      guard let journal = try store.control.folder(Self.journalName) else { return false }
+      guard let journal = try store.ownFolder(Self.journalName) else { return false }
       return try journal.names().compactMap(Self.version(of:)).contains { $0 > numbers.committed }
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import Synchronization
 
 /// The folders and files of a store.
@@ -43,6 +44,7 @@ final class StoreFolder: Sendable {
   private let indexes = Mutex<[String: ModelIndex]>([:])
   private let step: @Sendable (String) throws -> Void
   private let folders = Mutex<[String: Known]>([:])
+  private let ownFolders = Mutex<[String: Folder]>([:])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 
   private struct Known {
@@ -166,6 +168,14 @@ final class StoreFolder: Sendable {
     if let known = folders.withLock({ $0[name]?.folder }), try known.isStill(name, in: root) { return known }
     guard let folder = try root.folder(name) else { return nil }
     folders.withLock { $0[name] = Known(folder: folder) }
+    return folder
+  }
+
+  /// A folder inside the control folder; nil if there is none.
+  func ownFolder(_ name: String) throws -> Folder? {
+    if let known = ownFolders.withLock({ $0[name] }), try known.isStill(name, in: control) { return known }
+    let folder = try control.folder(name)
+    ownFolders.withLock { $0[name] = folder }
     return folder
   }
 

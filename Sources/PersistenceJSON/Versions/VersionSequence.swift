@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The version numbers that all processes share: the newest complete version, the newest that has begun to appear in the
 /// folders, and the newest up to which all versions survive a power failure.
@@ -57,6 +58,9 @@ final class VersionSequence: Sendable {
   func synchronize() throws { try file.synchronize() }
 
   private func write(_ versions: [UInt64], at offset: Int) throws {
-    try file.write(versions.map(\.littleEndian).withUnsafeBytes { Array($0) }, at: offset)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.size)
+    for version in versions { withUnsafeBytes(of: version.littleEndian) { bytes.append(contentsOf: $0) } }
+    try file.write(bytes, at: offset)
   }
 }

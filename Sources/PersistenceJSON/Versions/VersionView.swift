@@ -140,6 +140,6 @@ final class VersionView: RecordSource, Sendable {
   }
 
   private func history(_ version: UInt64) throws -> Folder? {
-    try store.control.folder(Journal.historyName)?.folder("\(version)")
+    try store.ownFolder(Journal.historyName)?.folder("\(version)")
   }
 }

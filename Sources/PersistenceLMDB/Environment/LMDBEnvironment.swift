@@ -49,7 +49,7 @@ final class LMDBEnvironment: Sendable {
     self.files = files
     self.settings = settings
     let counter = TransactionCounter()
-    commits = CommitCounter { try counter.newest() }
+    commits = CommitCounter { counter.newest }
     observers = CommitObservers(outside: commits)
     store = KeyValueStore(
       location: files.directory,
@@ -66,34 +66,42 @@ final class LMDBEnvironment: Sendable {
   /// counter.
   private final class TransactionCounter: Sendable {
     let environment = Lock(Weak())
-    func newest() throws -> UInt64 {
-      UInt64(try environment.withLock(\.environment)?.newestTransaction() ?? 0)
-    }
+    var newest: UInt64 { UInt64(environment.withLock(\.environment)?.newestTransaction ?? 0) }
   }
 
   /// The number of the newest committed transaction of any process.
   ///
-  /// The header of the file has the number of a commit before readers get it, so only the one writer may ask the header.
-  private func newestTransaction() throws -> Int {
+  /// The header of the file has the number of a commit before readers get it, so it serves only where no reader can begin.
+  private var newestTransaction: Int {
     let isWriter = gate.isEnteredByThisThread
     // Under the lock, since nothing else keeps the environment open.
-    return try state.withLock { state in
+    return state.withLock { state in
       guard let handle = state.handle else { return 0 }
       if isWriter { return handle.newestTransaction }
-      guard let idle = state.idle.popLast() else {
-        let reader = try LMDBReader(handle)
-        defer { reader.close() }
+      do {
+        let reader = try state.idle.popLast().map(Self.renewed) ?? LMDBReader(handle)
+        defer {
+          reader.reset()
+          state.idle.append(reader)
+        }
         return reader.version
+      } catch {
+        // The next reader reopens the file.
+        if let error = error as? PersistenceError, error.isLMDB(MDB_MAP_RESIZED) || error.isLMDB(MDB_PANIC) {
+          state.reopenReason = error
+        }
+        return handle.newestTransaction
       }
-      do { try idle.renew() } catch {
-        idle.close()
-        throw error
-      }
-      defer {
-        idle.reset()
-        state.idle.append(idle)
-      }
-      return idle.version
+    }
+  }
+
+  private static func renewed(_ reader: LMDBReader) throws -> LMDBReader {
+    do {
+      try reader.renew()
+      return reader
+    } catch {
+      reader.close()
+      throw error
     }
   }
 

@@ -1,6 +1,7 @@
 import CLMDB
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceKeyValue
 
 /// An open LMDB environment with its three databases.

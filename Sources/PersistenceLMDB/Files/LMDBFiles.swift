@@ -1,20 +1,15 @@
 import CLMDB
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceKeyValue
 
 #if os(Linux)
   import CFileSystem
 #endif
 
-struct FileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ status: stat) {
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
-  }
+extension FileIdentity {
+  init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
 
   /// The identity of an open file.
   init?(descriptor: Int32) {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The lock that excludes writers of other processes, with a timeout.
 ///

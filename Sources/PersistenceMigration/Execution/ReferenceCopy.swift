@@ -48,9 +48,8 @@ struct ReferenceCopy {
   func check(_ destination: any StorageContext) throws {
     if !isChecked { return }
     let snapshot = try destination.snapshot()
-    // Replaced records of the destination may be those that others there refer to.
-    let own = try ReferenceLedger.references(snapshot).filter { !references.contains($0) }
-    for reference in references.filter({ !$0.isEnded }) + own {
+    // Its own references too: replaced records of the destination may be those that others there refer to.
+    for reference in try ReferenceLedger.references(snapshot) {
       try snapshot.requireTargets(of: reference, location: destination.location)
     }
   }

@@ -15,7 +15,10 @@ final class SQLiteStore: Sendable {
   private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
   private let isChecked: Atomic<Bool>
-  private let opened = Lock<SQLiteFileIdentity?>(nil)
+  /// The file that the first connection opened; the inode is 0 before.
+  private let device = Atomic<UInt64>(0)
+  private let inode = Atomic<UInt64>(0)
+  private let firstOpening = Lock<Void>(())
 
   init(path: String, configuration: SQLiteConfiguration) {
     self.path = path
@@ -32,35 +35,34 @@ final class SQLiteStore: Sendable {
   var location: String { path }
 
   /// The file that the first connection opened; nil before.
-  var identity: SQLiteFileIdentity? { opened.withLock(\.self) }
+  var identity: FileIdentity? {
+    let inode = inode.load(ordering: .acquiring)
+    return inode == 0 ? nil : FileIdentity(device: device.load(ordering: .relaxed), inode: inode)
+  }
 
   /// Throws unless the path leads to the file that the first connection opened (contract E8).
   ///
   /// The first connection requires that the file has no other name, whose log could have commits that this one's lacks
   /// (contract C2). Later, nobody can open it by another name.
-  func requireInPlace() throws {
+  ///
+  /// - Parameter hasLog: Whether SQLite keeps a log beside the file; read-only contexts may open others by any name.
+  /// - Throws: ``PersistenceError``, `missingStore` or `unsupported`.
+  func requireInPlace(hasLog: () -> Bool = { true }) throws {
     var status = stat()
     guard stat(path, &status) == 0 else { throw PersistenceError.removedStore(location) }
-    let found = SQLiteFileIdentity(status)
-    if let known = opened.withLock(\.self) {
+    let found = FileIdentity(status)
+    if let known = identity {
       guard known == found else { throw PersistenceError.removedStore(location) }
       return
     }
     guard status.st_nlink <= 1 || configuration.isReadOnly && !hasLog() else {
       throw PersistenceError.hardLinks(location, count: Int(status.st_nlink))
     }
-    opened.withLock { $0 = found }
-  }
-
-  /// Whether the header of the file says that SQLite keeps a write-ahead log, or cannot be read.
-  private func hasLog() -> Bool {
-    let (readVersion, log): (Int, UInt8) = (19, 2)
-    guard let file = FileHandle(forReadingAtPath: path) else { return true }
-    defer { try? file.close() }
-    guard let header = try? file.read(upToCount: readVersion + 1), header.count > readVersion else {
-      return true
+    try firstOpening.withLock { _ in
+      if let known = identity, known != found { throw PersistenceError.removedStore(location) }
+      device.store(found.device, ordering: .relaxed)
+      inode.store(found.inode, ordering: .releasing)
     }
-    return header[readVersion] == log
   }
 
   /// A statement's text, and whether its plan sorts; nil until a connection has asked SQLite.

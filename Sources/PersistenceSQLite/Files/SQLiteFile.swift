@@ -3,15 +3,8 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import Synchronization
 
-/// Which file of the system's a path leads to.
-struct SQLiteFileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ status: stat) {
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
-  }
+extension FileIdentity {
+  init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
 }
 
 /// State that all contexts of this process share for one file: the writers' gate and the observers.
@@ -35,7 +28,7 @@ enum SQLiteFiles {
   /// A path, and the file that it led to: contexts of a removed file may still be open.
   private struct Key: Hashable {
     let path: String
-    let identity: SQLiteFileIdentity?
+    let identity: FileIdentity?
 
     init(_ store: SQLiteStore) {
       path = SQLiteOpening.realPath(store.path) ?? store.path
