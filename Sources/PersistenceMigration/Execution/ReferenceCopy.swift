@@ -49,17 +49,21 @@ struct ReferenceCopy {
     if !isChecked { return }
     let snapshot = try destination.snapshot()
     // Its own references too: replaced records of the destination may be those that others there refer to.
-    for reference in try ReferenceLedger.references(snapshot) {
+    let begun = try begun(in: snapshot).filter { !$0.isEnded }
+    for reference in try ReferenceLedger.references(snapshot) + begun {
       try snapshot.requireTargets(of: reference, location: destination.location)
     }
   }
 
   /// Records the references in a destination, which keeps its own rules, and references that it has ended.
   func save(in transaction: any StorageTransaction) throws {
-    let own = try ReferenceLedger.entries(transaction)
-    for reference in references where !own.contains(where: { $0.hasField(of: reference) }) {
-      try ReferenceLedger.save(reference, in: transaction)
-    }
+    for reference in try begun(in: transaction) { try ReferenceLedger.save(reference, in: transaction) }
+  }
+
+  /// The references that a destination does not know yet.
+  private func begun(in destination: any StorageReader) throws -> [StoredReference] {
+    let own = try ReferenceLedger.entries(destination)
+    return references.filter { reference in !own.contains { $0.hasField(of: reference) } }
   }
 }
 
