@@ -28,7 +28,12 @@ typedef struct files_state {
   int scratch_size;
   enum { UNKNOWN, PLAIN, CHECKED } kind;
   int copies_checked;               /* whether an empty file is to become a copy of a store with checksums */
-  identity database, log;           /* of a log: its database, and itself */
+  identity database;                /* of a main file: itself; of a log: its database */
+  struct files_state *partner;      /* of a main file: its log, while that is open; of a log: its main file */
+  identity log, index;              /* of a log: itself, and its index, the shared memory */
+  char *index_path;                 /* of a log: the path of its index; null before the index is mapped */
+  int headers_left;                 /* of a log: how many headers it writes before it looks for its index again */
+  int has_commit;                   /* of a log: whether a commit was written since the last FILES_MOVED */
   struct files_state *next;         /* of a log: the next one that this process has open */
 } files_state;
 
@@ -63,6 +68,11 @@ uint64_t persistence_sqlite_checksum(const void *page, int size, int64_t number)
   }
   for (; at + 8 <= count; at += 8) first = fold(first ^ word(bytes + at), 0xE7037ED1A0B428DBu);
   return fold(first ^ 0x8EBC6AF09C88C6E3u, second ^ 0x589965CC75374CC3u);
+}
+
+/* Whether a page was never written: a file may end before a free page. */
+static int is_blank(const unsigned char *page, int size) {
+  return page[0] == 0 && memcmp(page, page + 1, (size_t)size - 1) == 0;
 }
 
 static int is_page(int size) { return size >= 512 && size <= 65536 && (size & (size - 1)) == 0; }
@@ -101,7 +111,9 @@ static int files_read(sqlite3_file *file, void *into, int size, sqlite3_int64 of
     unsigned char header[100];
     if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) learn(file, header);
   }
-  if (code == SQLITE_OK && state->kind == CHECKED && is_page(size) && offset % size == 0) {
+  /* SQLite takes the missing part of a page at the end of the file for zeros. */
+  int is_read = code == SQLITE_OK || (code == SQLITE_IOERR_SHORT_READ && !is_blank(into, size));
+  if (is_read && state->kind == CHECKED && is_page(size) && offset % size == 0) {
     const unsigned char *end = (const unsigned char *)into + size - PERSISTENCE_SQLITE_CHECKSUM_SIZE;
     if (word(end) != persistence_sqlite_checksum(into, size, offset / size + 1)) {
       sqlite3_log(SQLITE_IOERR_DATA, "the checksum of page %lld of %s is wrong", offset / size + 1, state->path);
@@ -148,6 +160,125 @@ static int files_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void 
 }
 
 #ifndef _WIN32
+static files_state *logs; /* the open logs of this process, guarded by SQLITE_MUTEX_STATIC_APP2 */
+
+/* How many frames a transaction writes between two looks for the index: it may fill a log long before it commits. */
+enum { HEADERS_PER_CHECK = 64, FRAME_HEADER = 24, LOG_HEADER = 32 };
+
+static identity identity_of(const char *path) {
+  struct stat status;
+  if (!path || stat(path, &status) != 0) return (identity){0, 0};
+  return (identity){(uint64_t)status.st_dev, (uint64_t)status.st_ino};
+}
+
+/* Whether two identities are of one file; a missing file is none. */
+static int is_same(identity a, identity b) { return a.inode != 0 && a.device == b.device && a.inode == b.inode; }
+
+/* Remembers which file a log is.
+
+   The connections of a process share the log's index, so all of them must use the log that the first one opened. */
+static void remember_log(files_state *state) {
+  sqlite3_file *database = sqlite3_database_file_object(state->path);
+  state->database = identity_of(sqlite3_filename_database(state->path));
+  state->log = identity_of(state->path);
+  if (database->pMethods == &state_of(database)->methods) {
+    state->partner = state_of(database);
+    state->partner->partner = state;
+  }
+  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
+  sqlite3_mutex_enter(mutex);
+  for (files_state *known = logs; known; known = known->next) {
+    if (!is_same(known->database, state->database)) continue;
+    state->log = known->log;
+    break;
+  }
+  state->next = logs;
+  logs = state;
+  sqlite3_mutex_leave(mutex);
+}
+
+/* Remembers which file the index of a log is: the one that the first connection of this process has mapped. */
+static int remember_index(files_state *state) {
+  if (state->index_path) return SQLITE_OK;
+  char *path = sqlite3_mprintf("%s-shm", sqlite3_filename_database(state->path));
+  if (!path) return SQLITE_IOERR_NOMEM;
+  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
+  sqlite3_mutex_enter(mutex);
+  files_state *known = logs;
+  while (known && !(known->index_path && is_same(known->database, state->database))) known = known->next;
+  state->index = known ? known->index : identity_of(path);
+  state->index_path = path;
+  sqlite3_mutex_leave(mutex);
+  return SQLITE_OK;
+}
+
+static int has_index_moved(const files_state *log) {
+  return log->index_path && !is_same(identity_of(log->index_path), log->index);
+}
+
+/* Writes into a log, unless its index was removed or replaced: another process may have frames in the same place. */
+static int log_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset) {
+  files_state *state = state_of(file);
+  if (size <= LOG_HEADER) {
+    if (state->headers_left == 0) {
+      if (has_index_moved(state)) {
+        sqlite3_log(SQLITE_IOERR_VNODE, "%s was removed or replaced", state->index_path);
+        return SQLITE_IOERR_VNODE;
+      }
+      state->headers_left = HEADERS_PER_CHECK;
+    }
+    state->headers_left--;
+    /* The last frame of a transaction has the size of the database. */
+    if (size == FRAME_HEADER && memcmp((const char *)from + 4, "\0\0\0", 4) != 0) {
+      state->has_commit = 1;
+      state->headers_left = 0;
+    }
+  }
+  return state->system->xWrite(file, from, size, offset);
+}
+
+static int log_close(sqlite3_file *file) {
+  files_state *state = state_of(file);
+  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
+  sqlite3_mutex_enter(mutex);
+  files_state **place = &logs;
+  while (*place && *place != state) place = &(*place)->next;
+  if (*place) *place = state->next;
+  sqlite3_mutex_leave(mutex);
+  if (state->partner) state->partner->partner = 0;
+  sqlite3_free(state->index_path);
+  state->index_path = 0;
+  return state->system->xClose(file);
+}
+
+/* Whether another program may use the log, or another log at its path, without the locks of this process.
+
+   A log that is missing from its path is not used: closing the store saves its commits. */
+static int is_used_elsewhere(const files_state *log) {
+  identity found = identity_of(log->path);
+  return found.inode != 0 && (!is_same(found, log->log) || has_index_moved(log));
+}
+
+static int files_control(sqlite3_file *file, int operation, void *argument) {
+  files_state *state = state_of(file), *log = state->partner;
+  if (operation == PERSISTENCE_SQLITE_FILES_MOVED) {
+    int has_moved = !is_same(identity_of(state->path), state->database);
+    if (log) {
+      has_moved = has_moved || !is_same(identity_of(log->path), log->log) || has_index_moved(log);
+      log->headers_left = has_moved ? 0 : HEADERS_PER_CHECK;
+      log->has_commit = 0;
+    }
+    *(int *)argument = has_moved;
+    return SQLITE_OK;
+  }
+  int code = state->system->xFileControl(file, operation, argument);
+  /* SQLite asks this before it checkpoints a log to close it, and removes the log. */
+  if (operation == SQLITE_FCNTL_HAS_MOVED && code == SQLITE_OK && log && *(int *)argument == 0) {
+    *(int *)argument = is_used_elsewhere(log);
+  }
+  return code;
+}
+
 /* Whether a mapped range has blocks on the disk, which are allocated if it has none. */
 static int has_blocks(const files_state *state, void *range, size_t size) {
   struct statvfs disk;
@@ -206,12 +337,22 @@ static int files_map(sqlite3_file *file, int region, int size, int extends, void
   files_state *state = state_of(file);
   int code = map_shared(file, region, size, extends, into);
 #ifndef _WIN32
-  /* SQLite extends the index after it has written a commit to the log. SQLITE_IOERR_SHMSIZE stands for a full disk then:
-     after SQLITE_FULL a commit would be known to have failed. */
-  int full = region == 0 ? SQLITE_FULL : SQLITE_IOERR_SHMSIZE;
-  if (code == SQLITE_IOERR_SHMSIZE) return errno == ENOSPC || errno == EDQUOT ? full : SQLITE_IOERR_SHMMAP;
-  if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
+  files_state *log = state->partner;
+  int is_full = code == SQLITE_IOERR_SHMSIZE && (errno == ENOSPC || errno == EDQUOT);
+  /* SQLite extends the index after it has written a commit to the log. SQLITE_IOERR_SHMSIZE stands for a full disk then,
+     and SQLITE_IOERR_SHMMAP for other failures: after other codes a commit would be known to have failed. */
+  int is_committing = log && log->has_commit;
+  int full = is_committing ? SQLITE_IOERR_SHMSIZE : SQLITE_FULL;
+  if (is_full) return full;
+  if (code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_SHMMAP) {
+    return is_committing ? SQLITE_IOERR_SHMMAP : SQLITE_IOERR_SHMOPEN;
+  }
+  if (code == SQLITE_OK && region == 0 && log) {
+    code = remember_index(log);
     /* Without its address, SQLite maps the range again before it uses it. */
+    if (code != SQLITE_OK) *into = 0;
+  }
+  if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
     *into = 0;
     return full;
   }
@@ -258,51 +399,12 @@ static int sync_log(sqlite3_file *file, int flags) {
   return state->system->xSync(file, flags);
 }
 
-static files_state *logs; /* the open logs of this process, guarded by SQLITE_MUTEX_STATIC_APP2 */
-
-static identity identity_of(const char *path) {
-  struct stat status;
-  if (!path || stat(path, &status) != 0) return (identity){0, 0};
-  return (identity){(uint64_t)status.st_dev, (uint64_t)status.st_ino};
-}
-
-static int is_same(identity a, identity b) { return a.device == b.device && a.inode == b.inode; }
-
-/* Remembers which file a log is.
-
-   The connections of a process share the log's index, so all of them must use the log that the first one opened. */
-static void remember_log(files_state *state) {
-  state->database = identity_of(sqlite3_filename_database(state->path));
-  state->log = identity_of(state->path);
-  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
-  sqlite3_mutex_enter(mutex);
-  for (files_state *known = logs; known; known = known->next) {
-    if (!is_same(known->database, state->database)) continue;
-    state->log = known->log;
-    break;
-  }
-  state->next = logs;
-  logs = state;
-  sqlite3_mutex_leave(mutex);
-}
-
-static int log_close(sqlite3_file *file) {
-  files_state *state = state_of(file);
-  sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
-  sqlite3_mutex_enter(mutex);
-  files_state **place = &logs;
-  while (*place && *place != state) place = &(*place)->next;
-  if (*place) *place = state->next;
-  sqlite3_mutex_leave(mutex);
-  return state->system->xClose(file);
-}
-
-/* The system answers SQLITE_FCNTL_HAS_MOVED for main files only. */
-static int log_control(sqlite3_file *file, int operation, void *argument) {
-  files_state *state = state_of(file);
-  if (operation != SQLITE_FCNTL_HAS_MOVED) return state->system->xFileControl(file, operation, argument);
-  *(int *)argument = !is_same(identity_of(state->path), state->log);
-  return SQLITE_OK;
+/* Deletes a file. A transaction is committed when its journal is gone, also if another program has removed it. */
+static int files_delete(sqlite3_vfs *vfs, const char *path, int syncs) {
+  sqlite3_vfs *system = vfs->pAppData;
+  int code = system->xDelete(system, path, syncs);
+  if (code != SQLITE_IOERR_DELETE_NOENT) return code;
+  return syncs ? sync_folder(path) : SQLITE_OK;
 }
 #endif
 
@@ -328,7 +430,7 @@ static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
 #ifndef _WIN32
     state->methods.xSync = sync_log;
     state->methods.xClose = log_close;
-    state->methods.xFileControl = log_control;
+    state->methods.xWrite = log_write;
     remember_log(state);
     file->pMethods = &state->methods;
 #endif
@@ -336,6 +438,10 @@ static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
   }
   state->copies_checked = vfs == &checked_vfs;
   state->methods.xClose = files_close;
+#ifndef _WIN32
+  state->methods.xFileControl = files_control;
+  state->database = identity_of(path);
+#endif
   if (state->methods.iVersion >= 2 && state->methods.xShmMap) state->methods.xShmMap = files_map;
   unsigned char header[100];
   state->methods.xRead = files_read;
@@ -358,6 +464,9 @@ int persistence_sqlite_files_register(void) {
   files_vfs.pAppData = system;
   files_vfs.pNext = 0;
   files_vfs.xOpen = files_open;
+#ifndef _WIN32
+  files_vfs.xDelete = files_delete;
+#endif
   checked_vfs = files_vfs;
   files_vfs.zName = PERSISTENCE_SQLITE_FILES;
   checked_vfs.zName = PERSISTENCE_SQLITE_CHECKED_FILES;

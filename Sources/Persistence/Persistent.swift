@@ -16,7 +16,7 @@
 /// other `Codable` type, which is stored as a JSON document, or is an optional of one. Computed and static properties are ignored.
 ///
 /// The primary key is the property named `id`, or the properties marked ``ID()``, in the order of their
-/// declaration. For several, the extension declares a struct `PrimaryKey`.
+/// declaration. For several, the macro declares a struct `PrimaryKey`.
 ///
 /// A default value that is a literal, a member of a type (`.pg`), or an empty collection is also the field's fill:
 /// the value of records that were stored before the property was added. Give any other fill, and former names, with
@@ -39,6 +39,7 @@
   extension, conformances: PersistentRecord,
   names: named(schema), named(supportedContexts), named(PrimaryKey), named(primaryKey), named(init(from:)),
   named(encode(into:)))
+@attached(member, names: named(PrimaryKey))
 public macro Persistent(
   _ name: String? = nil, was: String..., contexts: any PersistentContext.Type...
 ) =

@@ -93,12 +93,17 @@ final class JSONDirectoryResults: CheckedResults, @unchecked Sendable {  // muta
       switch (stage, query.request.limit) {
       case (.all, let limit):
         guard need != .key else { return }
-        try files.check(entries.dropFirst(query.request.offset).prefix(limit ?? entries.count))
+        try check(entries.dropFirst(query.request.offset).prefix(limit ?? entries.count), of: files)
       // Examining entries up to the limit checks those that can be read later.
       case (_, _?): try found.withLock { try advance(&$0, to: Int.max) }
-      case (_, nil): try files.check(entries[...])
+      case (_, nil): try check(entries[...], of: files)
       }
     }
+  }
+
+  /// Checks entries, and remembers their files: an exchanged file may be older than the result.
+  private func check(_ entries: ArraySlice<RecordFiles.Entry>, of files: RecordFiles) throws {
+    try files.check(entries) { try requireSame($0, $1, files) }
   }
 
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {

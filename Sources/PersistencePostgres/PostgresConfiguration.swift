@@ -57,7 +57,8 @@ public struct PostgresConfiguration: Sendable {
 
   /// How many different moments results and snapshots may hold before a call throws `busy`; 16 by default.
   ///
-  /// Each moment is a transaction on a connection of its own, which keeps old versions of all records on the server.
+  /// Each moment is a transaction on a connection of its own, which keeps old versions of all records on the server. A
+  /// snapshot beside results of its moment has a second connection.
   public var pinLimit: Int
 
   /// How long a result or snapshot may hold a moment before its reads throw `snapshotExpired`; 5 minutes by default.

@@ -21,9 +21,13 @@ package enum FieldNames {
     return isBare && !hasOthers ? name : "\"" + name.doubling("\"") + "\""
   }
 
+  /// The most names of a list: clients send texts of any length.
+  package static let countLimit = 10_000
+
   /// Parses a comma-separated list of names, for example `title,-"Production Budget"`; `-` means descending.
   ///
-  /// - Throws: ``FieldListError`` if a name is empty or a quotation mark is missing.
+  /// - Throws: ``FieldListError`` if a name is empty, a quotation mark is missing, or there are more names than
+  ///   ``countLimit``.
   package static func list(_ text: String) throws -> [(name: String, isDescending: Bool)] {
     var parts: [(String, Bool)] = []
     // By scalars, because a combining scalar may follow a comma or quotation mark.
@@ -57,6 +61,9 @@ package enum FieldNames {
         while name.last == " " { name.removeLast() }
         rest = rest[end...]
         guard !name.isEmpty else { throw FieldListError(message: "a name is missing in “\(text)”") }
+      }
+      guard parts.count < countLimit else {
+        throw FieldListError(message: "the list has more than \(countLimit) names")
       }
       parts.append((String(name), isDescending))
       guard rest.popFirst() != nil else { return parts }

@@ -21,12 +21,19 @@ enum SQLiteErrorMapping {
           ? message : "\(message) (\(String(cString: strerror(system))))"))
   }
 
+  private static let moved: (PersistenceError.Code, String) = (
+    .missingStore,
+    "another program has removed or replaced a file of the store while it was open; close the context, and open the path "
+      + "again"
+  )
+
   private static func meaning(of code: Int32, system: Int32) -> (PersistenceError.Code, String) {
     let isFull = system == ENOSPC || system == EDQUOT
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return (.busy, "another connection has locked the store; retry, or raise the busy time-out")
     case SQLITE_FULL: return (.storeFull, "the disk is full; free some space and retry")
+    case SQLITE_IOERR where code == SQLITE_IOERR | 27 << 8: return moved  // SQLITE_IOERR_VNODE
     case SQLITE_IOERR where code == SQLITE_IOERR | 32 << 8:  // SQLITE_IOERR_DATA
       return (
         .damaged,
@@ -42,11 +49,7 @@ enum SQLiteErrorMapping {
         .damaged, "the file is damaged; restore it from a backup, or recover it with sqlite3's .recover"
       )
     case SQLITE_NOTADB: return (.notAStore, "the file is not a SQLite database, or it is encrypted")
-    case SQLITE_READONLY where code == SQLITE_READONLY | 4 << 8:  // SQLITE_READONLY_DBMOVED
-      return (
-        .missingStore,
-        "another program has removed or replaced the file while it was open; close the context, and open the path again"
-      )
+    case SQLITE_READONLY where code == SQLITE_READONLY | 4 << 8: return moved  // SQLITE_READONLY_DBMOVED
     case SQLITE_READONLY:
       return (
         .readOnly, "the store cannot be written; make its file and folder writable, or open it read-only"

@@ -150,6 +150,26 @@ struct VersionTests {
   }
 
   @Test(
+    "S4 a version that the store never met does not add an index that a newer one has removed",
+    arguments: ContextUnderTest.ours, [false, true])
+  func unknownIndex(context: ContextUnderTest, isNew: Bool) throws {
+    try withStorage(context) { storage in
+      let note = FieldSchema("note", .string, isOptional: true)
+      var newer = try Self.user([Self.email, note])
+      newer.removedIndexes = [["email"]]
+      if !isNew { try open(Self.user([Self.email, note], indexes: [Self.unique]), storage) }
+      try open(newer, storage)
+      for id in [1, 2] as [Int64] { try save(.integer(id), .text("a"), .null, by: newer, storage) }
+      let content = try SchemaLedger.histories(storage)
+      let older = try Self.user([Self.email], indexes: [Self.unique])
+      try open(older, storage)
+      try save(.integer(3), .text("a"), by: older, storage)
+      #expect(try indexes(storage) == [])
+      #expect(try SchemaLedger.histories(storage) == content, "an older version changes nothing")
+    }
+  }
+
+  @Test(
     "S6 S9 a rule that ends uniqueness leaves the declared index, in earlier stores and in new ones",
     arguments: ContextUnderTest.ours, [false, true])
   func endedUniqueness(context: ContextUnderTest, isNew: Bool) throws {

@@ -109,6 +109,32 @@ struct CheckedFetchTests {
     #expect(one < Self.count / 2, "\(one)")
   }
 
+  @Test(
+    "R2 a file that is exchanged for an earlier one is an error in a live result, whether the index knew it or not",
+    arguments: [true, false])
+  func exchangedFile(isKnown: Bool) throws {
+    if isKnown {
+      Books.settle()
+      _ = try repository.filter(Post.self).result()
+    }
+    let results = try [
+      repository.filter(Post.self).result(), repository.filter(Post.self, where: \.title != "x").result(),
+    ]
+    let text = try place.text("Post/390.json").replacingOccurrences(of: "Title", with: "Other")
+    try place.write(text, to: "other.json")
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -86_400)], ofItemAtPath: "\(place.path)/other.json")
+    #expect(rename("\(place.path)/other.json", "\(place.path)/Post/390.json") == 0)
+    for result in results {
+      let error = #expect(throws: PersistenceError.self) { try result.forEach { _ in } }
+      #expect(
+        error?.code == .changedOutside && error?.message.contains("Post/390.json") == true,
+        "\(String(describing: error))")
+    }
+    #expect(try repository.find(Post.self, id: 390)?.title == "Other 390")
+    #expect(try repository.filter(Post.self).result().count == Self.count)
+  }
+
   @Test("R4 a fetch in a transaction and an observer's first result name the damaged file too")
   func otherRoutes() async throws {
     try place.write("{ broken", to: "Post/390.json")

@@ -32,12 +32,13 @@ struct SharedFilesTests {
     try writer.commit()
   }
 
-  @Test("E8 a write does not replace a commit that another lock file has hidden")
-  func hiddenCommit() throws {
+  /// Expects that a context refuses a write and changes nothing after another program has changed the store's files, and that
+  /// the path then opens again.
+  private func expectRefusal(after change: (Scratch) throws -> Void) throws {
     let (scratch, schema) = (try Scratch(), try Scratch.schema())
     let context = try scratch.open()
     try context.save([("a", "first")], schema)
-    try commitElsewhere(scratch)
+    try change(scratch)
     let committed = try Data(contentsOf: scratch.data)
     expectError(.missingStore) { try context.save([("b", nil)], schema) }
     #expect(try Data(contentsOf: scratch.data) == committed)
@@ -47,18 +48,15 @@ struct SharedFilesTests {
     #expect(try again.keys(FetchRequest(schema)) == ["a", "c"])
   }
 
+  @Test("E8 a write does not replace a commit that another lock file has hidden")
+  func hiddenCommit() throws { try expectRefusal(after: commitElsewhere) }
+
   @Test("E8 a write throws if the lock file was removed, until the path is opened again")
   func removedLock() throws {
-    let (scratch, schema) = (try Scratch(), try Scratch.schema())
-    let context = try scratch.open()
-    try context.save([("a", nil)], schema)
-    try FileManager.default.removeItem(
-      at: scratch.data.deletingLastPathComponent().appendingPathComponent("lock.mdb"))
-    expectError(.missingStore) { try context.save([("b", nil)], schema) }
-    try context.close()
-    let again = try scratch.open()
-    try again.save([("c", nil)], schema)
-    #expect(try again.keys(FetchRequest(schema)) == ["a", "c"])
+    try expectRefusal { scratch in
+      try FileManager.default.removeItem(
+        at: scratch.data.deletingLastPathComponent().appendingPathComponent("lock.mdb"))
+    }
   }
 
   @Test("U1 a commit counts once readers get it, not as soon as the header shows it")

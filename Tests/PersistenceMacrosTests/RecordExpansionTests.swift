@@ -171,6 +171,26 @@ struct RecordExpansionTests {
     #expect(deep.contains(#""A.\(A.B.self).C.\(Self.self)","#))
   }
 
+  @Test("the key's type is a member of a nested model, which sees the types beside the model")
+  func nestedKey() {
+    for outer in ["enum", "extension"] {
+      let single = expansion(of: "\(outer) Library { @Persistent struct Book { var id: BookID } }")
+        .split(separator: "nonisolated extension")
+      #expect(single.count == 2 && single[0].contains("typealias PrimaryKey = BookID"))
+      #expect(single.last?.contains("typealias") == false)
+    }
+    let several = expansion(
+      of: "private enum Hotel { @Persistent struct Stay { @ID var room: RoomID; @ID var day: Int } }"
+    ).split(separator: "nonisolated extension")
+    #expect(several.count == 2)
+    #expect(
+      several[0].contains("fileprivate nonisolated struct PrimaryKey: PersistenceCore.PersistentKey {")
+        && several[0].contains("fileprivate var room: RoomID"))
+    #expect(several.last?.contains("struct PrimaryKey") == false)
+    #expect(
+      mistakes(in: "enum Outer { @Persistent struct A { var id: Int; struct PrimaryKey {} } }").count == 1)
+  }
+
   @Test("members have the model's access level")
   func access() {
     let packaged = expansion(of: "@Persistent package struct A { var id: Int }")

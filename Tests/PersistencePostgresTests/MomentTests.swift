@@ -2,6 +2,7 @@
   import Foundation
   import PersistenceDriver
   import PersistenceDriverSupport
+  import Synchronization
   import Testing
 
   @testable import PersistencePostgres
@@ -84,6 +85,73 @@
         #expect(pin.admits(session) == isShared)
         try other.close()
       }
+      try context.close()
+    }
+
+    @Test("R2 a result and a snapshot of one moment count once towards the limit")
+    func momentsOfTwoPins() throws {
+      let scratch = try Scratch { $0.pinLimit = 1 }
+      let context = try context(scratch)
+      func session() throws -> PostgresSession {
+        let session = PostgresSession.reading(try context.pool.take(), try #require(context.store.catalog))
+        try session.verify()
+        return session
+      }
+      func release(_ session: PostgresSession) {
+        session.end()
+        context.pool.giveBack(session.connection)
+      }
+      // Other tests commit to the same server, so the moments of a round may differ.
+      try eventually("two sessions have one moment") {
+        let (first, second) = (try session(), try session())
+        guard first.moment == second.moment else {
+          for session in [first, second] { release(session) }
+          return false
+        }
+        second.locksTables = true
+        let pins = PostgresPins(context.pool, context.store)
+        let result = try pins.pin(first).pin
+        let snapshot = try pins.pin(second).pin
+        #expect(result !== snapshot)
+        try context.save([Scratch.row(1, "changed")])
+        let third = try session()
+        #expect(code { _ = try pins.pin(third) } == .busy)
+        release(third)
+        return withExtendedLifetime((result, snapshot)) { true }
+      }
+      try context.close()
+    }
+
+    @Test("U1 C1 an observer neither shares nor waits for a moment that a reader is using")
+    func observersAndReaders() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let taken = PostgresSession.reading(try context.pool.take(), try #require(context.store.catalog))
+      try taken.verify()
+      nonisolated(unsafe) let session = taken
+      let pin = PostgresPin(session, of: context.pool)
+      let isSharedAtRest = ObserversLock.$isHeld.withValue(true) { pin.admits(session) }
+      #expect(isSharedAtRest)
+      let isShared = Atomic(true)
+      let isRefused = Atomic(false)
+      let end = DispatchSemaphore(value: 0)
+      try pin.withSession { _ in
+        Thread.detachNewThread {
+          ObserversLock.$isHeld.withValue(true) {
+            isShared.store(pin.admits(session), ordering: .sequentiallyConsistent)
+            do {
+              try pin.withSession { _ in }
+            } catch {
+              isRefused.store(error is SnapshotWouldWait, ordering: .sequentiallyConsistent)
+            }
+          }
+          end.signal()
+        }
+        #expect(end.wait(timeout: .now() + 20) == .success)
+      }
+      let wasShared = isShared.load(ordering: .sequentiallyConsistent)
+      let wasRefused = isRefused.load(ordering: .sequentiallyConsistent)
+      #expect(!wasShared && wasRefused)
       try context.close()
     }
 

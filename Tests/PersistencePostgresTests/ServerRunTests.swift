@@ -10,6 +10,17 @@
 
   /// What the run and the settings of a server mean for its commits; each test has a server of its own.
   @Suite(.withPrograms, .serialized) struct ServerRunTests {
+    /// Lets the server's statistics begin anew, as they do when it recovers from a crash.
+    private func beginStatistics(_ scratch: Scratch) throws {
+      func run() throws -> String? {
+        try scratch.run("SELECT \(PostgresServerRun.columns) FROM \(PostgresServerRun.source)").first
+          .flatMap { PostgresServerRun.text($0) }
+      }
+      let before = try #require(try run())
+      try scratch.run("SELECT pg_stat_reset_shared('wal')")
+      try eventually("the run is another one") { try run() != before }
+    }
+
     @Test("U1 a check behind a pooler notices another run of the server, although its connection lives on")
     func poolers() throws {
       let server = try PostgresServer()
@@ -21,26 +32,40 @@
         guard isOfSnapshot else { return try commits.newCommits() }
         return try #require(try commits.newCommits(seenBy: context.snapshot()))
       }
-      func run() throws -> String? {
-        try scratch.run("SELECT \(PostgresServerRun.columns) FROM \(PostgresServerRun.source)").first
-          .flatMap { PostgresServerRun.text($0) }
-      }
       try context.save([Scratch.row(1, "one")])
       _ = try commits.newCommits()
       for isOfSnapshot in [false, true] {
         try context.save([Scratch.row(2, "two")])
         let known = try news(isOfSnapshot)
         #expect(known.isWhole && known.numbers.count == 1)
-        // The statistics begin anew, as they do when the server recovers from a crash.
-        let before = try #require(try run())
-        try scratch.run("SELECT pg_stat_reset_shared('wal')")
-        try eventually("the run is another one") { try run() != before }
+        try beginStatistics(scratch)
         try context.save([Scratch.row(3, "three")])
         #expect(try !news(isOfSnapshot).isWhole)
         try context.save([Scratch.row(4, "four")])
         let later = try news(isOfSnapshot)
         #expect(later.isWhole && later.numbers.count == 1)
       }
+      try context.close()
+    }
+
+    @Test(
+      "U1 snapshots of older connections show which commits they see after the server's statistics began anew"
+    )
+    func statistics() throws {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      let scratch = try Scratch(on: server.url)
+      let context = try scratch.open()
+      let commits = PostgresCommits(context.store)
+      try context.save([Scratch.row(1, "one")])
+      _ = try commits.newCommits()
+      try beginStatistics(scratch)
+      try context.save([Scratch.row(2, "two")])
+      let unsure = try #require(try commits.newCommits(seenBy: context.snapshot()))
+      #expect(!unsure.isWhole)
+      try context.save([Scratch.row(3, "three")])
+      let sure = try #require(try commits.newCommits(seenBy: context.snapshot()))
+      #expect(sure.isWhole && sure.numbers.count == 1)
       try context.close()
     }
 

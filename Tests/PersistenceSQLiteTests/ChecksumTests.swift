@@ -93,6 +93,20 @@ struct ChecksumTests {
     }
   }
 
+  @Test("E5 a file that ends within its last page is damaged", arguments: [1, 8, 100, 4_000])
+  func cutPage(count: Int) throws {
+    let file = try make("store.sqlite")
+    try Data(contentsOf: file).dropLast(count).write(to: file)
+    do {
+      let context = try scratch.open()
+      defer { try? context.close() }
+      let findings = try findings(context)
+      #expect(!findings.isEmpty)
+    } catch let error as PersistenceError {
+      #expect(error.code == .damaged, "\(error)")
+    }
+  }
+
   @Test("A store remembers its checksums: an opening without the option verifies and maintains them")
   func remembered() throws {
     let file = try make("store.sqlite")

@@ -56,22 +56,54 @@ struct FullDiskTests {
   func growingIndex() throws {
     let disk = try SmallBlockDisk("persistence-index-\(getpid())")
     defer { disk.unmount() }
-    let code = try extendIndex(on: disk)
-    #expect(code == SQLITE_IOERR | 19 << 8)
+    let codes = try Self.extendIndex(in: disk.folder.appendingPathComponent("store.sqlite").path) {
+      try disk.fill(leaving: 0)
+    }
+    #expect(codes == [SQLITE_IOERR | 19 << 8, SQLITE_FULL])
   }
 
-  /// Extends the index of a log on a full disk; the file is closed on return.
-  private func extendIndex(on disk: SmallBlockDisk) throws -> Int32? {
-    let path = disk.folder.appendingPathComponent("store.sqlite").path
+  @Test("W5 an index that cannot grow is an unknown outcome only after a commit was written to the log")
+  func limitedIndex() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = try Scratch()
+      let codes = try FullDiskTests.extendIndex(in: scratch.path()) { FullDiskTests.limitFiles(to: 40_000) }
+      FullDiskTests.limitFiles(to: .max)
+      let (map, open): (Int32, Int32) = (21, 18)
+      #expect(codes == [SQLITE_IOERR | map << 8, SQLITE_IOERR | open << 8])
+      let error = SQLiteErrorMapping.error(codes[1], nil, "run a statement", "store.sqlite").ofCommit
+      #expect(error.code == .inputOutput)
+    }
+  }
+
+  /// Limits the size of the files that this process writes; writes beyond it fail with EFBIG.
+  private static func limitFiles(to size: rlim_t) {
+    signal(SIGXFSZ, SIG_IGN)
+    #if os(Linux)
+      let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+      let kind = RLIMIT_FSIZE
+    #endif
+    var limit = rlimit()
+    getrlimit(kind, &limit)
+    limit.rlim_cur = min(size, limit.rlim_max)
+    setrlimit(kind, &limit)
+  }
+
+  /// Extends the index of a log where there is no space, after a commit and before the next one.
+  ///
+  /// - Returns: The codes of both attempts; the file is closed.
+  private static func extendIndex(in path: String, _ makeFull: () throws -> Void) throws -> [Int32] {
     let store = SQLiteStore(path: path, configuration: SQLiteConfiguration(synchronous: .off))
     let connection = try SQLiteConnection(store, creating: true)
     try connection.execute("PRAGMA journal_mode = wal; CREATE TABLE other (x)", "make a table")
     var file: UnsafeMutablePointer<sqlite3_file>?
     sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    let methods = try #require(file?.pointee.pMethods)
-    try disk.fill(leaving: 0)
+    let map = try #require(file?.pointee.pMethods?.pointee.xShmMap)
+    try makeFull()
     var region: UnsafeMutableRawPointer?
-    return withExtendedLifetime(connection) { methods.pointee.xShmMap?(file, 1, 32_768, 1, &region) }
+    let committed = map(file, 1, 32_768, 1, &region)
+    try connection.requireInPlace()
+    return withExtendedLifetime(connection) { [committed, map(file, 1, 32_768, 1, &region)] }
   }
 }
 

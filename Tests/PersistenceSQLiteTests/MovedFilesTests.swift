@@ -103,6 +103,37 @@ import Testing
     #expect(try count(again) == 4)
   }
 
+  @Test(
+    "E8 C2 once another program has removed the log's index, no write is acknowledged, and no commit is lost",
+    arguments: [
+      (["-shm"], true, 9), (["-wal", "-shm"], true, 8), (["-shm"], false, 4), (["-wal", "-shm"], false, 4),
+    ])
+  func removedIndex(suffixes: [String], hasOtherWriter: Bool, records: Int) async throws {
+    try make("store.sqlite", 0..<3)
+    let context = try scratch.open()
+    try context.fill(schema, 3..<4)
+    for suffix in suffixes { try files.removeItem(atPath: scratch.path("store.sqlite" + suffix)) }
+    if hasOtherWriter {
+      await #expect(processExitsWith: .success) { [path = scratch.path() as String] in
+        let other = try SQLiteContext(path: path)
+        try other.fill(Fixtures.movies(), 10..<15)
+        try other.close()
+      }
+    }
+    // The second transaction exceeds the page cache, so that it writes into the log before it commits.
+    for size in [100, 100_000] {
+      #expect(code { try context.fill(schema, 20..<60, size: size) } == .missingStore)
+    }
+    #expect(code { _ = try context.rows("SELECT 1") } == nil)
+    #expect(code { try context.execute("PRAGMA wal_checkpoint(TRUNCATE)") } == .missingStore)
+    try context.close()
+    let again = try scratch.open()
+    #expect(try count(again) == records)
+    try again.fill(schema, 70..<71)
+    #expect(try count(again) == records + 1)
+    #expect(try again.rows("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
   @Test("E8 C2 a context whose file was replaced opens no connection to the new file; a new context does")
   func replaced() throws {
     try make("store.sqlite", 0..<3)
@@ -119,6 +150,23 @@ import Testing
     try fresh.fill(schema, 5..<6)
     #expect(try count(fresh) == 6)
     #expect(try result.count() == 3)
+  }
+
+  @Test(
+    "W5 a transaction whose rollback journal another program has removed is acknowledged, since the store holds it",
+    arguments: [SQLiteConfiguration.Synchronous.off, .full])
+  func removedJournal(synchronous: SQLiteConfiguration.Synchronous) throws {
+    let context = try scratch.open {
+      $0.journal = .delete
+      $0.synchronous = synchronous
+    }
+    try context.fill(schema, 0..<3)
+    try context.transaction { transaction in
+      try transaction.save([.integer(3), .text("three"), .null, .integer(3), .null], in: schema)
+      try files.removeItem(atPath: scratch.path("store.sqlite-journal"))
+    }
+    #expect(try count(context) == 4)
+    #expect(try count(scratch.open()) == 4)
   }
 
   @Test("E8 with a rollback journal, a write to a removed file throws missingStore")

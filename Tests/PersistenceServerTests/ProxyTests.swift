@@ -80,6 +80,22 @@ struct ProxyTests {
     #expect(error?.code == .unreachable)
   }
 
+  @Test("a request whose connection breaks is sent once, and the error says that a write may have happened")
+  func broken() async throws {
+    let server = try ScriptedServer { _ in .nothing }
+    let films = try RemoteServer(server.url).dataSource(of: Film.self)
+    let calls: [(String, () async throws -> Void)] = [
+      ("insert", { _ = try await films.insert(Film(1)) }),
+      ("apply", { try await films.apply(ChangeBatch([.insert(Film(1))])) }),
+    ]
+    for (position, (name, call)) in calls.enumerated() {
+      let error = await #expect(throws: PersistenceError.self, "\(name)") { try await call() }
+      #expect(error?.code == .unreachable, "\(name)")
+      #expect(error?.message.contains("a write may have happened") == true, "\(name)")
+      #expect(server.requests.count == position + 1, "\(name)")
+    }
+  }
+
   @Test("an answer above the size limit is not a rejection")
   func long() async throws {
     let server = try ScriptedServer { _ in

@@ -198,6 +198,19 @@ struct RelatedRequestTests {
         let refused = try await client("POST", "/models/Label/query", #"{"\#(member)":"\#(path)"}"#)
         #expect(refused.status == 400, "\(member): \(refused.status) \(refused.body.prefix(200))")
       }
+      for member in ["include", "sort", "select"] {
+        let long = try await client(
+          "POST", "/models/Label/query", #"{"\#(member)":"\#(String(repeating: "owner,", count: 20_000))id"}"#
+        )
+        #expect(long.status == 400 && long.body.contains("more than 10000 names"), "\(member): \(long.body)")
+      }
+      let names = Array(repeating: #""id""#, count: 20_000).joined(separator: ",")
+      let array = try await client("POST", "/models/Label/query", #"{"sort":[\#(names)]}"#)
+      #expect(array.status == 400 && array.body.contains("more than 10000 criteria"), "\(array.body)")
+      // Each keeps a value of every record in memory.
+      let related = Array(repeating: "owner.name", count: 17).joined(separator: ",")
+      let wide = try await client("GET", "/models/Label/records?sort=" + related)
+      #expect(wide.status == 400 && wide.body.contains("more than 16 fields"), "\(wide.body)")
       let lines = try await client(
         "GET", "/models/Album/records?include=label", headers: ["Accept: application/x-ndjson"])
       #expect(lines.status == 400)

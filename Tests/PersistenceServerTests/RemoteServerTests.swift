@@ -70,6 +70,15 @@ struct RemoteServerTests {
     }
   }
 
+  @Test("has a connection whatever the limit of its pool", .timeLimit(.minutes(1)), arguments: [0, -1])
+  func connections(count: Int) async throws {
+    let server = try ScriptedServer { _ in .json(#"{"budget":null,"day":null,"id":1,"title":"t"}"#) }
+    var options = RemoteOptions()
+    options.connections = count
+    let films = try RemoteServer(server.url, options: options).dataSource(of: Film.self)
+    #expect(try await films.find(1) == Film(1))
+  }
+
   @Test("logs slow requests as configured at opening, without their values")
   func monitoring() async throws {
     let server = try ScriptedServer { _ in .page(503) }

@@ -28,6 +28,9 @@ final class ScriptedServer: Sendable {
     /// Whether the answer has a length.
     var isFramed = true
 
+    /// No answer: the connection ends.
+    static let nothing = Reply(status: 0, type: "", body: "")
+
     static func json(_ body: String, status: Int = 200) -> Reply {
       Reply(status: status, type: "application/json", body: body)
     }
@@ -38,7 +41,8 @@ final class ScriptedServer: Sendable {
     }
 
     fileprivate var text: String {
-      "HTTP/1.1 \(status) X\r\nContent-Type: \(type)\r\nConnection: close\r\n"
+      if status == 0 { return "" }
+      return "HTTP/1.1 \(status) X\r\nContent-Type: \(type)\r\nConnection: close\r\n"
         + (isFramed ? "Content-Length: \(body.utf8.count)\r\n" : "") + "\r\n" + body
     }
   }

@@ -38,6 +38,18 @@ struct ModelFormTests {
     #expect(try repository.filter(Library.Book.self, where: \.id == BookID(rawValue: 1)).count() == 0)
   }
 
+  @Test("O1 the type of a key may be nested beside the model")
+  func nestedKeys() throws {
+    let room = Hotel.Room(id: Hotel.RoomID(rawValue: 7))
+    try repository.save(room)
+    #expect(try repository.find(Hotel.Room.self, id: Hotel.RoomID(rawValue: 7)) == room)
+    let stay = Hotel.Stay(room: room.id, day: 2)
+    try repository.save(stay)
+    let key = Hotel.Stay.PrimaryKey(room: room.id, day: 2)
+    #expect(try repository.find(Hotel.Stay.self, id: key) == stay)
+    #expect(try repository.delete(Hotel.Stay.self, id: key))
+  }
+
   @Test("two specializations of a generic model are two models")
   func generic() throws {
     try repository.save(Box(id: 1, value: ["a"]))

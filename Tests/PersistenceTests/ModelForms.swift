@@ -57,6 +57,20 @@ public enum Library {
   }
 }
 
+/// A type that contains models, and the type of their keys.
+enum Hotel {
+  struct RoomID: RawRepresentable, PersistentKey, PersistentValueConvertible { let rawValue: Int64 }
+
+  @Persistent
+  struct Room: Hashable { var id: RoomID }
+
+  @Persistent
+  struct Stay: Hashable {
+    @ID var room: RoomID
+    @ID var day: Int
+  }
+}
+
 /// A generic model: one model for each type of value.
 @Persistent
 struct Box<Value: Codable & Sendable & Hashable>: Hashable {

@@ -77,6 +77,35 @@ struct ReleaseOrderTests {
     }
   }
 
+  fileprivate enum Guarded: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Member.self]
+
+    @Persistent("Member") struct Member {
+      var id: Int
+      @Unique var email: String
+    }
+  }
+
+  fileprivate enum Open: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Member.self]
+    static let evolution: [EvolutionRule] = [.remove(index: "email", of: "Member")]
+
+    @Persistent("Member") struct Member {
+      var id: Int
+      var email: String
+    }
+  }
+
+  fileprivate enum GuardedAgain: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Member.self]
+
+    @Persistent("Member") struct Member {
+      var id: Int
+      @Unique var email: String
+      var note: String?
+    }
+  }
+
   @Test(
     "L2 orphans take with them what refers to them by references of the same release, in any order of models")
   func orphans() throws {
@@ -113,5 +142,20 @@ struct ReleaseOrderTests {
       "\(String(describing: error))")
     #expect(try context.catalog() == before)
     #expect(try first.fetch(First.Picture.self).map(\.id) == [1])
+  }
+
+  @Test("S4 W4 a check finds a removed index that a release declares again, and stores do not get")
+  func removedIndex() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("releases-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try SchemaHistory(of: Guarded.self, in: folder).record(as: "1.0.0")
+    try SchemaHistory(of: Open.self, in: folder).record(as: "1.1.0")
+    let error = #expect(throws: PersistenceError.self) {
+      try SchemaHistory(of: Guarded.self, in: folder).record(as: "1.2.0")
+    }
+    #expect(
+      error?.message.contains("Member, index unique (email): a release removed it") == true,
+      "\(String(describing: error))")
+    try SchemaHistory(of: GuardedAgain.self, in: folder).record(as: "1.2.0")
   }
 }

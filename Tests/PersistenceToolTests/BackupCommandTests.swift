@@ -11,16 +11,20 @@ struct BackupCommandTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func makeStore(_ scheme: String, options: String = "") throws -> String {
+  private func makeStore(
+    _ scheme: String, options: String = "", indexes: [IndexSchema] = [],
+    rows: [[String: PersistentValue]] = (1...3).map { ["title": .text("Title \($0)")] }
+  ) throws -> String {
     let url = "\(scheme):\(folder("store"))\(options)"
     let store = try #require(
       try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: Monitoring()).asStorageContext)
-    let schema = try Rows.movie.get()
+    let movie = try Rows.movie.get()
+    let schema = try ModelSchema(name: movie.name, fields: movie.fields, key: movie.key, indexes: indexes)
     try store.transaction { transaction in
       try transaction.define(schema)
       let row = RowBuffer(count: schema.fields.count)
-      for number in 1...3 as ClosedRange<Int64> {
-        row.set(try Rows.row(number, ["title": .text("Title \(number)")]))
+      for (position, values) in rows.enumerated() {
+        row.set(try Rows.row(Int64(position + 1), values))
         try row.withRow { try transaction.insert($0, in: schema) }
       }
     }
@@ -80,6 +84,47 @@ struct BackupCommandTests {
     #expect(tool("verify", store).output == "the store is intact; records: 1\n")
   }
 
+  /// Titles, and ratings with years, are unique; nil never collides.
+  private func makeUniqueStore(_ scheme: String) throws -> String {
+    try makeStore(
+      scheme,
+      indexes: [IndexSchema(["title"], isUnique: true), IndexSchema(["rating", "year"], isUnique: true)],
+      rows: [
+        ["title": .text("a"), "rating": .text("PG"), "year": .integer(1)],
+        ["title": .text("b"), "rating": .text("PG"), "year": .integer(2)], ["rating": .text("PG")],
+        ["rating": .text("PG")],
+      ])
+  }
+
+  @Test("W4 verify of unique indexes accepts any nil", arguments: ["sqlite", "lmdb", "json"])
+  func uniqueNil(scheme: String) throws {
+    let run = tool("verify", try makeUniqueStore(scheme))
+    #expect(run.code == 0 && run.output == "the store is intact; records: 4\n", "\(run)")
+  }
+
+  @Test("W4 verify names two records to which a person gave the same unique values")
+  func sameUniqueValues() throws {
+    let store = try makeUniqueStore("json")
+    let file = URL(fileURLWithPath: folder("store/Movie/2.json"))
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let edited = text.replacing(#""title": "b""#, with: #""title": "a""#)
+      .replacing(#""year": 2"#, with: #""year": 1"#)
+    try Data(edited.utf8).write(to: file)
+    let run = tool("verify", store)
+    #expect(run.code == 1, "\(run)")
+    #expect(run.output.contains("damaged: Movie 2: has the same unique “title” as Movie 1\n"), "\(run)")
+    #expect(
+      run.output.contains("damaged: Movie 2: has the same unique “rating”, “year” as Movie 1\n"), "\(run)")
+    #expect(run.output.hasSuffix("the store is damaged, or records are missing; records: 4\n"), "\(run)")
+    let json = tool("verify", store, "--format", "json")
+    #expect(json.code == 1 && json.output.contains("has the same unique “title” as Movie 1"), "\(json)")
+    // A record that cannot be read hides the others from the index, but not from the findings.
+    try Data("{ broken".utf8).write(to: URL(fileURLWithPath: folder("store/Movie/3.json")))
+    let broken = tool("verify", store)
+    #expect(broken.code == 1 && broken.output.contains("damaged: Movie/3.json: "), "\(broken)")
+    #expect(broken.output.contains("damaged: Movie: cannot check its indexes: "), "\(broken)")
+  }
+
   @Test("verify names a damaged page of an LMDB store that cannot be opened")
   func damagedPage() throws {
     let store = try makeStore("lmdb")
@@ -93,6 +138,28 @@ struct BackupCommandTests {
     #expect(run.code == 1 && run.output.contains("damaged: "), "\(run)")
     #expect(run.output.contains("page \(place / 4096) of the tree records is marked as page"), "\(run)")
     #expect(tool("verify", store, "--format", "json").code == 1)
+  }
+
+  @Test("verify names an index of an LMDB store that differs from the records")
+  func damagedIndex() throws {
+    let store = try makeStore(
+      "lmdb", indexes: [IndexSchema(["title"])],
+      rows: ["Title 1", "Title 4", "Title 9"].map { ["title": .text($0)] })
+    let file = URL(fileURLWithPath: folder("store/data.mdb"))
+    let whole = try Data(contentsOf: file)
+    var (start, outputs) = (whole.startIndex, [String]())
+    // The text is in the record, in the index, and in pages of earlier states.
+    while let place = whole[start...].firstRange(of: Data("Title 4".utf8)) {
+      var data = whole
+      data[place.upperBound - 1] = UInt8(ascii: "5")  // keeps the order of the keys
+      try data.write(to: file)
+      outputs.append(tool("verify", store).output)
+      start = place.upperBound
+    }
+    #expect(
+      outputs.contains(
+        "damaged: Movie: the index on title differs from the records\nthe store is damaged, or records are missing; records: 3\n"
+      ), "\(outputs)")
   }
 
   @Test("options that do not belong together are refused")

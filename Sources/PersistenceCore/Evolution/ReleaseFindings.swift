@@ -109,7 +109,9 @@ struct ReleaseFindings {
 
   private mutating func open(_ store: MemoryContext, _ schema: any StoreSchema.Type, as version: String) {
     do {
-      try StoreEvolution(store, schema).run()
+      let evolution = try StoreEvolution(store, schema)
+      try evolution.run()
+      for declaration in evolution.declarations { try checkIndexes(declaration.schema, store, in: version) }
     } catch let error as PersistenceError where !error.differences.isEmpty {
       for difference in error.differences {
         if !differences.contains(difference) { differences.append(difference) }
@@ -118,6 +120,31 @@ struct ReleaseFindings {
     } catch {
       add("opening a store fails: \(error)", in: version)
     }
+  }
+}
+
+extension ReleaseFindings {
+  /// Checks that a store of a release has the declared indexes.
+  private mutating func checkIndexes(
+    _ declared: ModelSchema, _ store: MemoryContext, in version: String
+  ) throws {
+    guard let stored = try store.schema(named: declared.name) else { return }
+    for index in declared.indexes
+    where index.fields.allSatisfy({ stored.position(of: $0) != nil })
+      && !stored.indexes.contains(where: index.isServed)
+    {
+      add(
+        "\(declared.name), index \(index): a release removed it, and a version that changes no field does not bring it "
+          + "back, since older ones declare it too; delete the index, or add or change a field in this version",
+        in: version)
+    }
+  }
+}
+
+extension IndexSchema {
+  /// Whether another index does what this one does.
+  fileprivate func isServed(by other: IndexSchema) -> Bool {
+    fields.map(StoredName.init) == other.fields.map(StoredName.init) && (other.isUnique || !isUnique)
   }
 }
 

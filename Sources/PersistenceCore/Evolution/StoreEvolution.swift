@@ -76,7 +76,8 @@ struct StoreEvolution {
     for declaration in declarations where !isNeeded {
       let fit = try SchemaFits.fit(declaration, reader, location: context.location).fit
       switch fit {
-      case .same, .mapped: isNeeded = try fit.isCurrent && declaration.changesReferences(reader)
+      case .same, .mapped:
+        isNeeded = try fit.isCurrent && declaration.changesReferences(reader, replacesRules: fit.isNewest)
       case .refused: break
       case .absent, .evolves: isNeeded = true
       }

@@ -149,8 +149,10 @@ public struct ObservationOptions: Sendable {
   /// ``ChangeSet/unknown`` changes.
   public var keyLimit: Int
 
-  /// The interval for polling commits of other processes, if the engine detects them.
-  public var outsideInterval: Duration
+  /// The interval for polling commits of other processes, if the engine detects them; at least a millisecond.
+  public var outsideInterval: Duration {
+    didSet { outsideInterval = max(outsideInterval, Self.shortestInterval) }
+  }
 
   /// The clock of that interval.
   public var clock: any Clock<Duration>
@@ -166,7 +168,9 @@ public struct ObservationOptions: Sendable {
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.keyLimit = max(0, keyLimit)
-    self.outsideInterval = outsideInterval
+    self.outsideInterval = max(outsideInterval, Self.shortestInterval)
     self.clock = clock
   }
+
+  private static let shortestInterval = Duration.milliseconds(1)
 }

@@ -118,6 +118,16 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   private var closed: PersistenceError { .closed("the \(name)") }
 
   private func add(_ work: @escaping @Sendable (Order) -> Void) throws(PersistenceError) {
+    let isNew = try queue(work)
+    // A thread that was woken under the lock would wait for it at once.
+    guard isNew else { return condition.signal() }
+    BlockingThread(name) { [self] in
+      while let work = next() { work(.run) }
+    }
+  }
+
+  /// Adds work to the queue; returns whether it needs a new thread, which counts from now on.
+  private func queue(_ work: @escaping @Sendable (Order) -> Void) throws(PersistenceError) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     if isClosed { throw closed }
@@ -125,14 +135,9 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
       throw PersistenceError(.busy, "too many requests wait for a thread; try again later")
     }
     queue.append(work)
-    if idle >= queue.count - started {
-      condition.signal()
-    } else if threads < limit {
-      threads += 1
-      BlockingThread(name) { [self] in
-        while let work = next() { work(.run) }
-      }
-    }
+    guard idle < queue.count - started, threads < limit else { return false }
+    threads += 1
+    return true
   }
 
   /// The next work for a thread; nil if the thread must end.

@@ -13,6 +13,8 @@ struct IndexComparison {
   let fields: [FieldSchema]
   /// Whether the store has met the declaration, which may be an older one.
   let isMet: Bool
+  /// Whether the declaration says something of the model that the store does not know, as a newer one does.
+  let saysNew: Bool
 
   /// The indexes after the change.
   ///
@@ -38,7 +40,8 @@ struct IndexComparison {
       let isKnown = indexes.contains { $0.fields.isNames(index.fields) && ($0.isUnique || !index.isUnique) }
       if isKnown { continue }
       if before.containsNames(index.fields) {
-        if isMet { continue }
+        // An older version does not add an index that a newer one has removed (contract S4).
+        if isMet || !saysNew { continue }
         redeclared.append(index.fields)
         if !removed.containsNames(index.fields) {
           history.removedIndexes.removeAll { $0.isNames(index.fields) }

@@ -33,7 +33,7 @@ package struct ModelHistory: Sendable, Hashable, Codable {
   package var removedIndexes: [[String]] = []
   /// Those of removed indexes that a newer declaration has again; nil, as in older ledgers, if there are none.
   package var redeclaredIndexes: [[String]]?
-  /// The fingerprints of the declarations that this store has met.
+  /// The fingerprints of the declarations that this store has met, in the order in which they first changed it.
   package var declarations: [String] = []
 
   package init(model: String) { self.model = model }
@@ -96,8 +96,20 @@ package struct ModelHistory: Sendable, Hashable, Codable {
     redeclaredIndexes = redeclaredIndexes.map(renamed)
   }
 
-  package mutating func meet(_ fingerprint: String) {
+  /// Notes a declaration that changes the store.
+  mutating func meet(_ fingerprint: String) {
     if !declarations.contains(fingerprint) { declarations.append(fingerprint) }
+  }
+
+  /// Notes the schema that the store has before a change: a declaration of it is an earlier one.
+  package mutating func leave(_ fingerprint: String) {
+    if !declarations.contains(fingerprint) { declarations.insert(fingerprint, at: 0) }
+  }
+
+  /// When the store met a declaration.
+  func meeting(_ fingerprint: String) -> SchemaMapping.Meeting {
+    if fingerprint == declarations.last { return .last }
+    return declarations.contains(fingerprint) ? .earlier : .never
   }
 }
 
@@ -110,6 +122,35 @@ extension ModelHistory {
     left.fields = left.fields.filter { $0 != Field(name: $0.name) }.sorted { $0.name < $1.name }
     right.fields = right.fields.filter { $0 != Field(name: $0.name) }.sorted { $0.name < $1.name }
     return left == right
+  }
+}
+
+extension ModelHistory {
+  /// What the declaration of a new model says of the past; nil if it says nothing.
+  init?(new declaration: ModelDeclaration) {
+    self.init(model: declaration.schema.name)
+    formerNames = declaration.formerNames
+    for (field, words) in zip(declaration.schema.fields, declaration.fields) {
+      let wasOptional = !field.isOptional && declaration.replacements[StoredName(field.name)] != nil
+      guard words != ModelDeclaration.Field() || wasOptional else { continue }
+      set(
+        Field(
+          name: field.name, formerNames: words.formerNames, fill: words.fill,
+          wasOptional: wasOptional ? true : nil))
+    }
+    let names = declaration.schema.fields.map(\.name) + declaration.fields.flatMap(\.formerNames)
+    let sources = declaration.computations.flatMap(\.sources).filter { source in
+      !names.containsName(source) && !declaration.removedFields.contains { [$0.name].containsName(source) }
+    }
+    for removed in declaration.removedFields + sources.map({ .init($0) }) {
+      set(
+        Field(
+          name: ModelHistory.removedPrefix + removed.name, formerNames: [removed.name] + removed.formerNames))
+    }
+    removedIndexes = declaration.removedIndexes.map { fields in
+      fields.map { declaration.schema.position(of: $0) == nil ? field(formerly: $0)?.name ?? $0 : $0 }
+    }
+    if formerNames.isEmpty, fields.isEmpty, removedIndexes.isEmpty { return nil }
   }
 }
 

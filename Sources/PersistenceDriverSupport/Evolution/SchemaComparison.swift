@@ -52,10 +52,10 @@ package struct SchemaComparison {
     checkKey()
     removeFields()
     guard differences.isEmpty else { return .refused(differences.map(knowingUndeclaredFields)) }
-    let indexes = targetIndexes()
     let fields = kept + added
     let name = history.takeName(of: declaration, stored: stored.name)
     if !name.isName(stored.name) { hasChanged = true }
+    let indexes = targetIndexes()
     let target = try ModelSchema(
       name: name, fields: fields.map(\.field),
       key: stored.keyPositions.map { kept[$0].field.name }, indexes: indexes)
@@ -65,7 +65,7 @@ package struct SchemaComparison {
       if declared == stored { return .same }
       return .mapped(mapping(stored))
     }
-    history.meet(stored.fingerprint)
+    history.leave(stored.fingerprint)
     history.meet(declared.fingerprint)
     let change = try SchemaChange(
       from: stored, to: target, sources: fields.map(\.source),
@@ -244,7 +244,7 @@ package struct SchemaComparison {
       stored: stored.indexes.map { IndexSchema($0.fields.map(renamed), isUnique: $0.isUnique) },
       declared: declared.indexes.map { IndexSchema($0.fields.map(targetNameOfField), isUnique: $0.isUnique) },
       removed: declaration.removedIndexes.map { $0.map(targetNameInRule) }, fields: kept.map(\.field),
-      isMet: isMet)
+      isMet: isMet, saysNew: hasChanged || !past.rememberedEqually(as: history))
     return comparison.target(&history)
   }
 
@@ -292,6 +292,8 @@ package struct SchemaComparison {
       SchemaMapping.UnseenField(
         position: position, initial: past.initialValue(of: stored.fields[position]))
     }
-    return SchemaMapping(declared: declared, stored: stored, sources: sources, unseen: unseen)
+    return SchemaMapping(
+      declared: declared, stored: stored, sources: sources, unseen: unseen,
+      meeting: past.meeting(declared.fingerprint))
   }
 }

@@ -16,18 +16,30 @@ package enum SchemaFit: Sendable {
 }
 
 extension SchemaFit {
-  /// Whether the store has the declared fields under their names and no others, apart from removed ones.
+  /// Whether the declaration may be that of the newest version: the store has its fields under their names, and has met
+  /// no other declaration since.
   ///
-  /// The fields may have another order: an opening adds new ones at the end.
-  package var isCurrent: Bool {
+  /// A stored field that it lacks may be one that a newer version has added, or one that it has left behind.
+  package var isCurrent: Bool { hasStoredFields { $0.meeting != .earlier } }
+
+  /// Whether the declaration is that of the newest version: it has all stored fields, or the store met it last.
+  package var isNewest: Bool { hasStoredFields { $0.meeting == .last } }
+
+  /// Whether the store has the declared fields under their names, and no others, apart from removed ones.
+  ///
+  /// The fields may have another order: an opening adds new ones at the end. The closure tells whether the declaration may
+  /// lack stored fields.
+  private func hasStoredFields(_ mayLackSome: (SchemaMapping) -> Bool) -> Bool {
     switch self {
     case .same: true
     case .mapped(let mapping):
-      mapping.declared.key.map(StoredName.init) == mapping.stored.key.map(StoredName.init)
+      StoredName(mapping.declared.name) == StoredName(mapping.stored.name)
+        && mapping.declared.key.map(StoredName.init) == mapping.stored.key.map(StoredName.init)
         && mapping.declared.fields.allSatisfy { mapping.stored.field(named: $0.name) == $0 }
-        && mapping.stored.fields.allSatisfy {
-          mapping.declared.position(of: $0.name) != nil || ModelHistory.isRemoved($0.name)
-        }
+        && (mayLackSome(mapping)
+          || mapping.stored.fields.allSatisfy {
+            mapping.declared.position(of: $0.name) != nil || ModelHistory.isRemoved($0.name)
+          })
     case .absent, .evolves, .refused: false
     }
   }

@@ -27,7 +27,7 @@ extension SchemaFits {
       try transaction.evolve(
         SchemaChange(from: stored, to: target, sources: stored.fields.indices.map { .field($0) }))
       var history = known(name) ?? ModelHistory(model: name)
-      history.meet(stored.fingerprint)
+      history.leave(stored.fingerprint)
       try remember(history, as: hidden)
     }
     guard !isStored else { return }

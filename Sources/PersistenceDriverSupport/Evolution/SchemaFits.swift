@@ -103,14 +103,31 @@ package final class SchemaFits: Sendable {
   package static func fit(
     _ declaration: ModelDeclaration, _ reader: any StorageReader, location: String
   ) throws -> (fit: SchemaFit, history: ModelHistory?) {
+    let (stored, history) = try stored(declaration, reader)
+    if let stored {
+      return (try SchemaComparison.fit(declaration, stored: stored, history: history), history)
+    }
+    guard !declaration.isRestored, let history, ModelHistory.isRemoved(history.model) else {
+      return (.absent, history)
+    }
+    return (.refused([SchemaDifference(declaration.schema, nil, .removed)]), history)
+  }
+
+  /// The name under which the store contains a declared model; nil if it does not, or hides it.
+  static func storedName(of declaration: ModelDeclaration, _ reader: any StorageReader) throws -> String? {
+    try stored(declaration, reader).schema?.name
+  }
+
+  /// The stored schema of a declared model, under its name or another one, and what the store remembers of the model.
+  private static func stored(_ declaration: ModelDeclaration, _ reader: any StorageReader) throws
+    -> (schema: ModelSchema?, history: ModelHistory?)
+  {
     let name = declaration.schema.name
     let histories = try SchemaLedger.histories(reader)
     func history(_ model: String) -> ModelHistory? {
       histories.first { StoredName($0.model) == StoredName(model) }
     }
-    if let stored = try reader.schema(named: name), !stored.isPlaceholder {
-      return (try SchemaComparison.fit(declaration, stored: stored, history: history(name)), history(name))
-    }
+    if let stored = try reader.schema(named: name), !stored.isPlaceholder { return (stored, history(name)) }
     let renamed =
       histories.first { $0.formerNames.containsName(name) }
       ?? histories.first { history in
@@ -118,17 +135,13 @@ package final class SchemaFits: Sendable {
           && declaration.formerNames.contains(where: history.formerNames.containsName)
       }
     if let renamed, ModelHistory.isRemoved(renamed.model) {
-      if declaration.isRestored {
-        guard let stored = try reader.schema(named: renamed.model) else { return (.absent, renamed) }
-        return (try SchemaComparison.fit(declaration, stored: stored, history: renamed), renamed)
-      }
-      return (.refused([SchemaDifference(declaration.schema, nil, .removed)]), renamed)
+      return (declaration.isRestored ? try reader.schema(named: renamed.model) : nil, renamed)
     }
     for other in declaration.formerNames + [renamed?.model].compactMap(\.self) {
       guard let stored = try reader.schema(named: other), !stored.isPlaceholder else { continue }
-      return (try SchemaComparison.fit(declaration, stored: stored, history: history(other)), history(other))
+      return (stored, history(other))
     }
-    return (.absent, renamed)
+    return (nil, renamed)
   }
 
   /// Does the long part of a change that a declaration needs, before a transaction writes anything.
@@ -202,35 +215,6 @@ package final class SchemaFits: Sendable {
       try SchemaLedger.write(plan.history, replacing: change.stored.name, in: transaction)
       forget(schema)
     }
-  }
-}
-
-extension ModelHistory {
-  /// What the declaration of a new model says of the past; nil if it says nothing.
-  init?(new declaration: ModelDeclaration) {
-    self.init(model: declaration.schema.name)
-    formerNames = declaration.formerNames
-    for (field, words) in zip(declaration.schema.fields, declaration.fields) {
-      let wasOptional = !field.isOptional && declaration.replacements[StoredName(field.name)] != nil
-      guard words != ModelDeclaration.Field() || wasOptional else { continue }
-      set(
-        Field(
-          name: field.name, formerNames: words.formerNames, fill: words.fill,
-          wasOptional: wasOptional ? true : nil))
-    }
-    let names = declaration.schema.fields.map(\.name) + declaration.fields.flatMap(\.formerNames)
-    let sources = declaration.computations.flatMap(\.sources).filter { source in
-      !names.containsName(source) && !declaration.removedFields.contains { [$0.name].containsName(source) }
-    }
-    for removed in declaration.removedFields + sources.map({ .init($0) }) {
-      set(
-        Field(
-          name: ModelHistory.removedPrefix + removed.name, formerNames: [removed.name] + removed.formerNames))
-    }
-    removedIndexes = declaration.removedIndexes.map { fields in
-      fields.map { declaration.schema.position(of: $0) == nil ? field(formerly: $0)?.name ?? $0 : $0 }
-    }
-    if formerNames.isEmpty, fields.isEmpty, removedIndexes.isEmpty { return nil }
   }
 }
 

@@ -18,10 +18,19 @@ package final class SchemaMapping: Sendable {
     package var initial: PersistentValue?
   }
 
+  /// When the store met the declaration, as one that changed it.
+  package enum Meeting: Sendable {
+    case never
+    /// Another declaration has changed the store since.
+    case earlier
+    case last
+  }
+
   package let declared: ModelSchema
   package let stored: ModelSchema
   package let sources: [Source]
   package let unseen: [UnseenField]
+  package let meeting: Meeting
 
   /// The stored positions of the declared fields; nil if one is a constant.
   let positions: [Int]?
@@ -32,7 +41,10 @@ package final class SchemaMapping: Sendable {
   /// The declared doubles that the store keeps as floats.
   private let narrowed: [Int]
 
-  package init(declared: ModelSchema, stored: ModelSchema, sources: [Source], unseen: [UnseenField]) {
+  package init(
+    declared: ModelSchema, stored: ModelSchema, sources: [Source], unseen: [UnseenField], meeting: Meeting
+  ) {
+    self.meeting = meeting
     self.declared = declared
     self.stored = stored
     self.sources = sources

@@ -78,7 +78,7 @@ package enum SchemaStore {
     }
     try transaction.evolve(
       SchemaChange(from: stored, to: target, sources: stored.fields.indices.map { .field($0) }))
-    history.meet(stored.fingerprint)
+    history.leave(stored.fingerprint)
     try SchemaLedger.write(history, replacing: stored.name, in: transaction)
   }
 

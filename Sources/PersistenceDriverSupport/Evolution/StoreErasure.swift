@@ -55,7 +55,7 @@ extension SchemaStore {
       try transaction.evolve(change)
     }
     var history = try SchemaLedger.history(of: stored.name, transaction) ?? ModelHistory(model: stored.name)
-    history.meet(stored.fingerprint)
+    history.leave(stored.fingerprint)
     try SchemaLedger.write(history, replacing: stored.name, in: transaction)
   }
 }

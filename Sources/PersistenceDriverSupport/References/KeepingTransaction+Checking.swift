@@ -172,8 +172,10 @@ extension StorageReader {
       }
       offset += count
       var present: Set<PersistentValue> = []
-      if let target, target.key.count == 1, !rows.isEmpty {
-        present = Set(try keys(among: rows.map(\.target), of: target))
+      if let target, target.key.count == 1 {
+        // A key of another kind is of no record.
+        let possible = rows.map(\.target).filter(target.fields[target.keyPositions[0]].accepts)
+        if !possible.isEmpty { present = Set(try keys(among: possible, of: target)) }
       }
       for row in rows where !present.contains(row.target) {
         guard try body(row.record, row.target) else { return }

@@ -38,9 +38,9 @@ extension StorageTransaction {
     guard let keeper else { return }
     var orphans: [ReferenceWithOrphans] = []
     for declaration in declarations where declaration.mentionsReferences {
-      let isCurrent = try SchemaFits.fit(declaration, self, location: location).fit.isCurrent
-      if isCurrent { try keeper.endReferences(declaration) }
-      orphans += try keeper.declare(declaration, replacesRules: isCurrent)
+      let fit = try SchemaFits.fit(declaration, self, location: location).fit
+      if fit.isCurrent { try keeper.endReferences(declaration) }
+      orphans += try keeper.declare(declaration, replacesRules: fit.isNewest)
     }
     // With all references, of whatever model: deleting an orphan also deletes what refers to it, or makes it an orphan.
     var isSettled = false
@@ -73,14 +73,14 @@ extension KeepingTransaction {
     declared[declaration.schema.identity] = declaration.schema
     for (reference, words) in zip(try stored(declaration), declaration.references) {
       var reference = reference
-      if !replacesRules, try map.ended.contains(where: { $0.hasEnds(of: reference) }) { continue }
+      func stays(_ known: StoredReference) -> Bool {
+        known.stays(as: reference, replacesRules: replacesRules)
+      }
+      if try map.all.contains(where: stays) || map.ended.contains(where: stays) { continue }
       var formerTarget: String?
       if let known = try map.all.first(where: { $0.hasField(of: reference) }) {
-        let isSameTarget = StoredName(known.target) == StoredName(reference.target)
-        let isEarlier = !replacesRules && known.formerRules.contains(reference.rule)
-        if isSameTarget, known.rule == reference.rule || isEarlier { continue }
         reference.formerRules = (known.formerRules + [known.rule]).filter { $0 != reference.rule }
-        if isSameTarget {
+        if StoredName(known.target) == StoredName(reference.target) {
           try save(reference)
           continue
         }
@@ -136,7 +136,8 @@ extension KeepingTransaction {
           stored.field = mapping.stored.fields[place].name
         }
       }
-      stored.target = try self.mapping(of: reference.target())?.stored.name ?? plain.target
+      // Also if the declaration of the target does not fit the store any more.
+      stored.target = try SchemaFits.storedName(of: reference.target(), wrapped) ?? plain.target
       return stored
     }
   }
@@ -168,13 +169,13 @@ extension ModelDeclaration {
 
   /// Whether the store lacks one of the references, has another rule for it, or has one that a rule ends.
   ///
-  /// The store has the declared schema.
-  package func changesReferences(_ reader: any StorageReader) throws -> Bool {
+  /// The store has the declared fields. `replacesRules` is that of an opening.
+  package func changesReferences(_ reader: any StorageReader, replacesRules: Bool) throws -> Bool {
     if references.isEmpty && endedReferences.isEmpty { return false }
-    let stored = try ReferenceLedger.references(reader)
-    if stored.contains(where: ends) { return true }
+    let stored = try ReferenceLedger.entries(reader)
+    if stored.contains(where: { !$0.isEnded && ends($0) }) { return true }
     return try !plainReferences().allSatisfy { reference in
-      stored.contains { $0.hasEnds(of: reference) && $0.rule == reference.rule }
+      stored.contains { $0.stays(as: reference, replacesRules: replacesRules) }
     }
   }
 }

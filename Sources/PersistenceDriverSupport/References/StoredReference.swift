@@ -54,6 +54,15 @@ extension StoredReference {
     hasField(of: other) && StoredName(target) == StoredName(other.target)
   }
 
+  /// Whether the store keeps the reference as it is when code declares one of the same field.
+  ///
+  /// Code of the newest version replaces rules; other code may be older than the end of the reference, or than its rule.
+  func stays(as declared: StoredReference, replacesRules: Bool) -> Bool {
+    guard hasEnds(of: declared) else { return false }
+    if isEnded { return !replacesRules }
+    return rule == declared.rule || !replacesRules && formerRules.contains(declared.rule)
+  }
+
   /// What a delete rule means for records of a schema.
   ///
   /// A reference may outlive the optionality of its field: what cannot become nil keeps its record.

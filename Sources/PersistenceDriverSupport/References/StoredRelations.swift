@@ -19,12 +19,40 @@ package final class StoredRelations {
   }
 
   /// The model to which a field refers; nil if the store lists no such reference and has no such foreign key.
+  ///
+  /// The names are the declared ones: the store may have renamed the model, the field and the target since.
   package func target(of field: String, in model: String) throws -> ModelSchema? {
+    let stored = try names(of: field, in: model)
     func isIt(_ reference: StoredReference) -> Bool {
-      StoredName(reference.model) == StoredName(model) && StoredName(reference.field) == StoredName(field)
+      StoredName(reference.model) == stored.model && StoredName(reference.field) == stored.field
     }
     let reference = try references.get().first(where: isIt) ?? foreign.get().first(where: isIt)
-    return try reference.flatMap { try self.model(named: $0.target) }
+    return try reference.flatMap { try self.model(stored: $0.target) }
+  }
+
+  /// The names that the store has for a field and its model.
+  private func names(of field: String, in model: String) throws -> (model: StoredName, field: StoredName) {
+    guard let schema = declared[StoredName(model)], let position = schema.position(of: field),
+      let mapping = try mapping(of: schema), case .stored(let place) = mapping.sources[position]
+    else { return (StoredName(model), StoredName(field)) }
+    return (StoredName(mapping.stored.name), StoredName(mapping.stored.fields[place].name))
+  }
+
+  /// The model with a name in the store, as it is declared.
+  private func model(stored name: String) throws -> ModelSchema? {
+    if let schema = declared[StoredName(name)] { return schema }
+    for (_, schema) in declared.sorted(by: { $0.key < $1.key }) {
+      if let mapping = try mapping(of: schema), StoredName(mapping.stored.name) == StoredName(name) {
+        return schema
+      }
+    }
+    return try model(named: name)
+  }
+
+  /// How the store represents a declared schema; nil if under the same names.
+  private func mapping(of schema: ModelSchema) throws -> SchemaMapping? {
+    guard let fitted = reader as? any FittedReader else { return nil }
+    return try fitted.fits.withMapping(of: schema, fitted.wrappedReader) { $0 }
   }
 
   /// The model with a name; nil if the store does not contain it.

@@ -152,8 +152,20 @@ struct WireQueryReader {
     }
   }
 
+  /// The most criteria of related records: a sort keeps a value for each of them and each record in memory.
+  static let relatedCriteria = 16
+
   /// The order of a text, or of an array.
   func order(_ json: JSONValue) throws -> [RelatedOrder.Criterion] {
+    let criteria = try criteria(json)
+    guard criteria.count(where: { $0.related != nil }) <= Self.relatedCriteria else {
+      throw PersistenceError.invalidRequest(
+        "“sort” has more than \(Self.relatedCriteria) fields of related records")
+    }
+    return criteria
+  }
+
+  private func criteria(_ json: JSONValue) throws -> [RelatedOrder.Criterion] {
     switch json {
     case .string(let text):
       do {
@@ -161,7 +173,11 @@ struct WireQueryReader {
       } catch let error as FieldListError {
         throw PersistenceError.invalidRequest("“sort” is malformed: \(error.message)")
       }
-    case .array(let elements): return try elements.flatMap(criterion)
+    case .array(let elements):
+      guard elements.count <= FieldNames.countLimit else {
+        throw PersistenceError.invalidRequest("“sort” has more than \(FieldNames.countLimit) criteria")
+      }
+      return try elements.flatMap(criterion)
     default: throw PersistenceError.invalidRequest("“sort” is text or an array, not \(json.kind)")
     }
   }

@@ -54,8 +54,16 @@ package struct EntityTag: Hashable, Sendable {
 /// Base64 with the alphabet for URLs and headers, without padding.
 package enum Base64URL {
   package static func text(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-      .replacing("=", with: "")
+    var text = Array(Data(bytes).base64EncodedData())
+    while text.last == UInt8(ascii: "=") { text.removeLast() }
+    for index in text.indices {
+      switch text[index] {
+      case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+      case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+      default: break
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes of a text; nil if it is not Base64.

@@ -109,7 +109,7 @@ package struct RecordWriter: Sendable {
       default:
         // This includes text beyond ASCII, which is validated.
         let value = try cell.value().normalized
-        bytes.append(contentsOf: JSONText.canonical(try ValueWriter.json(value, part.field)).utf8)
+        JSONText.append(try ValueWriter.json(value, part.field), to: &bytes)
       }
     }
     bytes.append(UInt8(ascii: "}"))

@@ -51,7 +51,9 @@ extension RecordFiles {
   }
 
   /// Reads the files that the index does not know, or not in their current state, and checks their records.
-  func check(_ entries: ArraySlice<Entry>) throws {
+  ///
+  /// It calls a closure with the position of each entry and the stamp of its file, if the file can change.
+  func check(_ entries: ArraySlice<Entry>, _ body: (Int, UInt64) throws -> Void) throws {
     let row = RowBuffer(count: schema.fields.count)
     var rest = entries
     while !rest.isEmpty {
@@ -59,9 +61,13 @@ extension RecordFiles {
       let batch = rest.prefix(64)
       rest = rest.dropFirst(64)
       let statuses = try source.statuses(of: batch.map(\.file), in: folder)
-      for (entry, status) in zip(batch, statuses) {
-        if let status, index?.record(entry.file)?.status.isUntouched(since: status) == true { continue }
-        _ = try glance(entry, into: row)
+      for (number, status) in zip(batch.indices, statuses) {
+        let entry = entries[number]
+        if let status, index?.record(entry.file)?.status.isUntouched(since: status) == true {
+          try body(number, status.stamp)
+        } else if let stamp = try glance(entry, into: row).stamp {
+          try body(number, stamp)
+        }
       }
     }
     saveIndex()

@@ -1,4 +1,4 @@
-import PersistenceDriver
+package import PersistenceDriver
 
 /// The verification of one model after its records are copied.
 struct ModelVerification {
@@ -43,16 +43,16 @@ struct ModelVerification {
 ///
 /// Both sides add up a hash of each record. The standard library's hash function, seeded per process, is fast and
 /// detects accidental damage; both scans run in one process.
-struct IndexCheck {
+package struct IndexCheck {
   /// The names of the index's fields.
-  let fields: String
+  package let fields: String
   /// The positions of the fields of the index and of the key.
   private let positions: [Int]
   private let selected: [Int]
   private let request: FetchRequest
 
   /// The indexes of a model that the engine reads for an ordered request.
-  static func all(of schema: ModelSchema, in reader: any StorageReader) throws -> [IndexCheck] {
+  package static func all(of schema: ModelSchema, in reader: any StorageReader) throws -> [IndexCheck] {
     try schema.indexes.compactMap { index in
       let request = try FetchRequest(schema, order: index.fields.map { FieldOrder($0) })
       let indexed = index.fields.compactMap { schema.position(of: $0) }
@@ -67,13 +67,14 @@ struct IndexCheck {
   }
 
   /// The hash of a whole record's indexed fields.
-  func hash(of row: borrowing Row) -> UInt64 { Self.hash(of: row, positions) }
+  package func hash(of row: borrowing Row) -> UInt64 { Self.hash(of: row, positions) }
 
-  /// The sum of the hashes of all index entries.
-  func sum(in reader: any StorageReader) throws -> UInt64 {
+  /// The sum of the hashes of all index entries; a closure that throws ends the scan.
+  package func sum(in reader: any StorageReader, beforePage: () throws -> Void = {}) throws -> UInt64 {
     let results = try reader.fetch(request, selecting: positions)
     var (sum, done) = (UInt64(0), 0)
     while true {
+      try beforePage()
       let read = try results.read(from: done, limit: 1000) { sum &+= Self.hash(of: $0, selected) }
       done += read
       if read < 1000 { return sum }

@@ -36,6 +36,8 @@ extension PostgresOpening {
     else { return nil }
     state.cluster = cluster
     connection.serverRun = PostgresServerRun.text(places)
+    // Only a standby has no name of a log file.
+    if places.bytes(0, 0) == nil { state.standby = try standby(connection) }
     try connection.watchClient()
     // A damaged catalog is the error of the first read.
     let hasModels = rows.bytes(0, first + 3) != nil

@@ -46,6 +46,7 @@ struct PostgresOpening {
           + "a newer version", location: store.location)
     }
     found.cluster = Self.cluster(connection)
+    found.standby = try Self.standby(connection)
     identity = found.identity(store)
     details = "PostgreSQL \(version)"
   }
@@ -112,6 +113,12 @@ struct PostgresOpening {
   private static func cluster(_ connection: PostgresConnection) -> Int64? {
     let command = PostgresCommand("SELECT system_identifier FROM pg_catalog.pg_control_system()")
     return (try? connection.run([command], "read the cluster's number"))?.first?.integer(0, 0)
+  }
+
+  /// The standby of a connection; nil for a primary server.
+  static func standby(_ connection: PostgresConnection) throws -> Int64? {
+    let command = PostgresCommand("SELECT \(PostgresServerRun.standby)")
+    return try connection.run([command], "read the server's role").first?.integer(0, 0)
   }
 
   private static func unsupported(_ message: String, _ store: PostgresStore) -> PersistenceError {

@@ -15,8 +15,8 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   /// Whether the session still holds the moment, as far as this side knows.
   private let holds = Atomic<Bool>(true)
   private var timer: DeadlineTimer?
-  /// The moment, as the server writes it, and the run of the server that gave it.
-  let (moment, serverRun): (String, String?)
+  /// The moment; nil if it cannot be compared with others.
+  let moment: String?
   /// Whether the transaction keeps all tables from being removed, as a snapshot needs.
   private let locksTables: Bool
 
@@ -24,7 +24,7 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
     session.pin()
     self.session = session
     self.pool = pool
-    (moment, serverRun) = (session.moment, session.connection.serverRun)
+    moment = Self.moment(of: session)
     locksTables = session.locksTables
     let limit = session.store.configuration.pinTimeout
     deadline = .now + limit
@@ -36,21 +36,41 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   /// Whether the moment is still held: it neither expired nor was lost with the connection.
   var isLive: Bool { holds.load(ordering: .acquiring) }
 
+  /// The moment of a session with the run of the server that gave it; nil if it cannot be compared with others.
+  ///
+  /// A standby writes a moment without the transactions that were open, so equal texts may be different moments there; its
+  /// run is unknown.
+  static func moment(of session: PostgresSession) -> String? {
+    session.connection.serverRun.map { "\($0) \(session.moment)" }
+  }
+
   /// Whether further results may use this pin for the moment of a session.
   ///
   /// A snapshot may read any table, so it does not share the pin of a result, which has locked one: the pin would wait for
   /// the other locks behind a writer that waits for the snapshot's own. A new result gets at least half of the time limit.
-  /// A standby writes a moment without the transactions that were open, so equal texts may be different moments there;
-  /// its run is unknown.
+  /// An observer does not share it with a reader that is using it.
   func admits(_ session: PostgresSession) -> Bool {
-    isLive && (locksTables || !session.locksTables) && moment == session.moment && serverRun != nil
-      && serverRun == session.connection.serverRun
+    isLive && (locksTables || !session.locksTables) && moment != nil && moment == Self.moment(of: session)
       && ContinuousClock.now + session.store.configuration.pinTimeout / 2 <= deadline
+      && (!ObserversLock.isHeld || isAtRest)
+  }
+
+  /// Whether no read is under way, nor a page that is read ahead.
+  private var isAtRest: Bool {
+    guard lock.try() else { return false }
+    defer { lock.unlock() }
+    return depth == 0 && session?.ahead?.places == nil
   }
 
   /// Calls a closure with the session, on one thread at a time; the closure may call this method again.
+  ///
+  /// - Throws: `SnapshotWouldWait` if the thread must not wait for a reader, and the closure's error.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
-    lock.lock()
+    if !lock.try() {
+      // The reader may commit in the midst of its rows, and so wait for the lock of the observers.
+      if ObserversLock.isHeld { throw SnapshotWouldWait() }
+      lock.lock()
+    }
     endIfExpired()
     depth += 1
     defer {

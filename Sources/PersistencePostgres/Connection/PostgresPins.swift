@@ -29,7 +29,7 @@ final class PostgresPins: Sendable {
       known = pins.compactMap(\.pin)
       pins.removeAll { $0.pin?.isLive != true }
       if let same = known.first(where: { $0.admits(session) }) { return (same, false) }
-      guard pins.count < configuration.pinLimit else { return nil }
+      guard hasRoom(for: session, beside: known.filter(\.isLive)) else { return nil }
       let pin = PostgresPin(session, of: pool)
       pins.append(Weak(pin: pin))
       return (pin, true)
@@ -41,5 +41,17 @@ final class PostgresPins: Sendable {
           + "them, or raise the option pins", location: location)
     }
     return found
+  }
+
+  /// Whether a session may have a pin of its own: its moment is held anyway, or the limit is not reached.
+  ///
+  /// A snapshot beside a result of its moment needs a pin of its own, so there are at most two for each moment.
+  private func hasRoom(for session: PostgresSession, beside pins: [PostgresPin]) -> Bool {
+    let limit = configuration.pinLimit
+    guard pins.count >= limit else { return true }
+    var moments: Set<String> = []
+    let others = pins.count { pin in pin.moment.map { !moments.insert($0).inserted } ?? false }
+    let isHeld = PostgresPin.moment(of: session).map(moments.contains) ?? false
+    return pins.count < 2 * limit && (isHeld || pins.count - others < limit)
   }
 }

@@ -14,6 +14,10 @@ enum PostgresServerRun {
 
   static let query = PostgresCommand("SELECT \(columns) FROM \(source)")
 
+  /// The column that tells a standby from other servers, by when it started; NULL for a primary server.
+  static let standby =
+    "CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_postmaster_start_time() END"
+
   /// The run in two columns of a result: the timeline, and when the server's statistics began; nil for a standby.
   static func text(_ result: PostgresResult, from column: Int = 0) -> String? {
     guard result.count == 1, let file = result.text(0, column), let reset = result.integer(0, column + 1)

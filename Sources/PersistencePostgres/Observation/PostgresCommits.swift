@@ -22,15 +22,21 @@ final class PostgresCommits: NumberedCommits {
     var serverRun: String?
     /// Whether a connection was opened since the last check to what may be another run of the server.
     var hasNewServer = false
+    /// The standby that gave the moment; nil for a primary server.
+    var standby: Int64?
+    /// How many numbers at or above the least open one the standby showed.
+    var standbyCount: Int64?
 
     /// The commits in the answer to a check, which is the last one from then on.
     ///
-    /// A connection to a pooler outlives the run of the server, so each answer tells it.
+    /// A connection to a pooler outlives the run of the server, and another one its promotion, so each answer tells both.
     mutating func take(_ result: PostgresResult) -> NewCommits {
-      let run = PostgresServerRun.text(result, from: 3)
+      let (run, standby) = (PostgresServerRun.text(result, from: 3), result.integer(0, 5))
+      let isSame = !hasNewServer && run == serverRun && standby == self.standby
       let isWhole =
-        moment == nil || (!hasNewServer && run == serverRun && result.integer(0, 2) == 1)
+        moment == nil || (isSame && result.integer(0, 2) == 1 && result.integer(0, 6) == standbyCount)
       (moment, serverRun, hasNewServer) = (result.text(0, 0), run, false)
+      (self.standby, standbyCount) = (standby, result.integer(0, 7))
       let found = (result.text(0, 1) ?? "").split(separator: ",").compactMap { UInt64($0) }
       return NewCommits(numbers: isWhole ? found : [], isWhole: isWhole)
     }
@@ -62,30 +68,38 @@ final class PostgresCommits: NumberedCommits {
     guard let snapshot = snapshot as? PostgresSnapshot else { return nil }
     return try state.withLock { state in
       try snapshot.withSession { session in
-        // Moments of different runs of the server cannot be compared, which the check behind a pooler notices.
-        guard let run = session.connection.serverRun,
-          run == state.serverRun || store.configuration.pooler == .transaction
-        else { return nil }
-        return state.take(try session.run(check(since: state.moment, session.connection), "look for commits"))
+        let result = try session.run(check(since: state.moment, session.connection), "look for commits")
+        // Moments of different servers or runs cannot be compared. The answer of a standby tells which one it is. Another
+        // one tells the run, unless a user may not read it; the connection may be older than the statistics of the run.
+        let knowsRun = session.connection.serverRun != nil && state.connection?.serverRun != nil
+        guard knowsRun || result.integer(0, 5) != nil else { return nil }
+        return state.take(result)
       }
     }
   }
 
-  /// The statement that reads the newest moment, the numbers since another one, whether none of them is missing, and the
-  /// run of the server.
+  /// The statement that reads the newest moment, the numbers since another one, whether none of them is missing, the run of
+  /// the server and, on a standby, which one it is and how many numbers it shows.
+  ///
+  /// A standby writes a moment without the transactions that are open, but with the least of them. So it counts the numbers
+  /// from that one on: each commit adds one, and a removal of any also removes all that are less.
   private func check(since moment: String?, _ connection: PostgresConnection) -> PostgresCommand {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
     let commits = store.own("commits")
     let now = "pg_catalog.pg_current_snapshot()"
     let since = "$1::text::pg_catalog.pg_snapshot"
+    func numbers(from moment: String) -> String {
+      "FROM \(commits) WHERE xid >= pg_catalog.pg_snapshot_xmin(\(moment)) "
+        + "AND xid < pg_catalog.pg_snapshot_xmax(\(now)) "
+    }
+    func count(from moment: String) -> String {
+      "CASE WHEN pg_catalog.pg_is_in_recovery() THEN (SELECT pg_catalog.count(*) \(numbers(from: moment))) END"
+    }
     // The first condition is for the index. A restored backup may hold numbers that this server has not given yet.
     let found =
-      moment == nil
-      ? "NULL::text"
-      : "(SELECT pg_catalog.string_agg(xid::text, ',') FROM \(commits) "
-        + "WHERE xid >= pg_catalog.pg_snapshot_xmin(\(since)) AND xid < pg_catalog.pg_snapshot_xmax(\(now)) "
-        + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
+      "(SELECT pg_catalog.string_agg(xid::text, ',') \(numbers(from: since))"
+      + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
     let least =
       "(SELECT xid FROM \(commits) WHERE xid > \(Self.removal) "
       + "AND pg_catalog.pg_visible_in_snapshot(xid, \(since)) ORDER BY xid LIMIT 1)"
@@ -93,16 +107,19 @@ final class PostgresCommits: NumberedCommits {
     // greater ones are. A lower one that is not there may belong to a transaction that was open at the last check.
     let isWhole =
       "NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = \(Self.removal)) "
-      + "OR (least IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
+      + "OR (least IS NOT NULL AND CASE WHEN pg_catalog.pg_is_in_recovery() "
+      + "THEN least < pg_catalog.pg_snapshot_xmin(\(since)) "
+      + "ELSE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
       + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
-      + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)))"
+      + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)) END)"
+    let (news, known) = moment == nil ? ("NULL::text", "NULL::int8") : (found, count(from: since))
     // Not every user may read the run.
     let knowsRun = connection.serverRun != nil
     let (run, source) =
       knowsRun ? (PostgresServerRun.columns, ", " + PostgresServerRun.source) : ("NULL, NULL", "")
     return PostgresCommand(
-      "SELECT \(now)::text, found, \(isWhole), \(run), $1::text "
-        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news" + source,
+      "SELECT \(now)::text, found, \(isWhole), \(run), \(PostgresServerRun.standby), \(known), \(count(from: now)), "
+        + "$1::text FROM (SELECT \(news) AS found, \(least) AS least OFFSET 0) AS news" + source,
       prepared: moment == nil ? nil : knowsRun ? -20 : -19, parameters)
   }
 

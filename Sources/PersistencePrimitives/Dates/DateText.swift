@@ -10,22 +10,48 @@ package enum DateText {
 
   /// The canonical text of a number of seconds since 2001.
   package static func text(_ seconds: Double) -> String {
+    if range.contains(seconds), let whole = Int(exactly: seconds) { return text(whole, []) }
     let exact = "\(seconds)"
     guard range.contains(seconds), !exact.utf8.contains(UInt8(ascii: "e")) else { return "@\(exact)" }
-    let parts = exact.split(separator: ".")
-    var digits = parts.count == 2 && parts[1] != "0" ? Array(parts[1].utf8) : []
-    guard var whole = Int(parts[0]) else { return "@\(exact)" }
-    if seconds < 0, !digits.isEmpty {
+    let parts = exact.utf8.split(separator: UInt8(ascii: "."))
+    guard parts.count == 2, var whole = Int(Substring(parts[0])) else { return "@\(exact)" }
+    var digits = Array(parts[1])
+    if seconds < 0 {
       // −12.25 is 0.75 seconds after −13: the digits are taken from the next whole second.
       whole -= 1
       digits = DateFields.complement(digits)
     }
-    let fraction = digits.isEmpty ? "" : "." + String(decoding: digits, as: UTF8.self)
+    return text(whole, digits)
+  }
+
+  /// The text of whole seconds since 2001 and the digits of a fraction.
+  private static func text(_ whole: Int, _ digits: [UInt8]) -> String {
     let (days, time) = floorDivide(whole, by: 86_400)
     let date = CivilDate(daysSince2001: days)
-    return
-      "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(padded(time / 3600, 2)):"
-      + "\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))\(fraction)Z"
+    let numbers =
+      [
+        (date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T"), (time / 3600, 2, ":"),
+        (time / 60 % 60, 2, ":"), (time % 60, 2, digits.isEmpty ? "Z" : "."),
+      ] as [(Int, Int, Unicode.Scalar)]
+    return String(unsafeUninitializedCapacity: 21 + digits.count) { text in
+      var count = 0
+      for (number, width, end) in numbers {
+        var rest = number
+        for place in (count..<count + width).reversed() {
+          text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+        }
+        text[count + width] = UInt8(ascii: end)
+        count += width + 1
+      }
+      guard !digits.isEmpty else { return count }
+      for digit in digits {
+        text[count] = digit
+        count += 1
+      }
+      text[count] = UInt8(ascii: "Z")
+      return count + 1
+    }
   }
 
   /// The seconds of a canonical text; nil for any other text.
@@ -56,10 +82,5 @@ package enum DateText {
       guard let exact = ExactNumber(digits), let seconds = Double(decimal: digits) else { return nil }
       return (seconds, ExactNumber("\(seconds)") == exact)
     }
-  }
-
-  private static func padded(_ number: Int, _ width: Int) -> String {
-    let text = "\(number)"
-    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
   }
 }

@@ -14,6 +14,14 @@ package enum JSONText {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
+  /// Appends the canonical text of a value.
+  package static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+    var writer = Writer(isPretty: false)
+    swap(&writer.bytes, &bytes)
+    writer.write(value)
+    swap(&writer.bytes, &bytes)
+  }
+
   /// The text of a value for people: two spaces per level, one line per member or element, members sorted by
   /// the bytes of their names, and a line feed at the end.
   package static func pretty(_ value: JSONValue) -> [UInt8] {

@@ -69,7 +69,8 @@ final class RemoteClient: Sendable {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: try TrustRoots.configuration(options.trustRoots), redirectConfiguration: .disallow,
       timeout: .init(connect: TimeAmount(options.connectTime), read: TimeAmount(options.readTime)))
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connections
+    // Without a connection, every request would wait until its time limit.
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, options.connections)
     // Less than the 30 s after which our server closes an idle connection.
     configuration.connectionPool.idleTimeout = .seconds(20)
     // Report a refused connection at once, without retries until the timeout.

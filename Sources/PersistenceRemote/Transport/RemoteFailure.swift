@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
 import PersistenceDriver
@@ -104,8 +105,11 @@ enum TransportFailure {
       case .invalidURL, .emptyHost, .emptyScheme:
         return PersistenceError(.invalidURL, "the URL is not that of a server", location: location)
       case .alreadyShutdown: return PersistenceError.closed("the remote server").at(location: location)
+      case .remoteConnectionClosed: return broken(error.shortDescription, location)
       default: return unreachable(error.shortDescription, location)
       }
+    case let error as IOError where error.errnoCode == ECONNRESET || error.errnoCode == EPIPE:
+      return broken("\(error)", location)
     case is NIOTooManyBytesError: return tooLong("answer", location)
     default: return unreachable("\(error)", location)
     }
@@ -122,6 +126,13 @@ enum TransportFailure {
 
   private static func cancelled(_ location: String) -> PersistenceError {
     PersistenceError(.cancelled, "the task was cancelled; a write may have happened", location: location)
+  }
+
+  /// A connection that broke after the request, whose outcome is thus unknown.
+  private static func broken(_ reason: String, _ location: String) -> PersistenceError {
+    PersistenceError(
+      .unreachable, "the connection to the server broke (\(reason)); a write may have happened",
+      location: location)
   }
 
   private static func unreachable(_ reason: String, _ location: String) -> PersistenceError {

@@ -1,4 +1,5 @@
 import CSQLite
+import CSQLiteFiles
 import Foundation
 import Logging
 import PersistenceDriver
@@ -67,19 +68,14 @@ extension SQLiteConnection {
     }
   }
 
-  /// Throws if another program has removed or replaced the file or its log: SQLite would go on writing to the old one
-  /// (contract E8).
+  /// Throws if another program has removed or replaced the file, its log or the log's index: SQLite would go on using the
+  /// old one (contract E8).
   ///
   /// SQLite itself checks this with a rollback journal only, not with a write-ahead log.
   func requireInPlace() throws {
-    try store.requireInPlace()
-    var log: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
-    // A closed log has no methods.
-    guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods else { return }
-    var hasMoved: Int32 = 0
-    let answer = methods.pointee.xFileControl?(log, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    guard answer != SQLITE_OK || hasMoved == 0 else { throw PersistenceError.removedStore(store.location) }
+    var haveMoved: Int32 = 0
+    let code = sqlite3_file_control(handle, "main", PERSISTENCE_SQLITE_FILES_MOVED, &haveMoved)
+    guard code != SQLITE_OK || haveMoved == 0 else { throw PersistenceError.removedStore(store.location) }
   }
 
   /// Throws if this connection has opened another file than the store's first one.

@@ -47,7 +47,7 @@ final class SQLiteStore: Sendable {
   ///
   /// - Parameter hasLog: Whether SQLite keeps a log beside the file; read-only contexts may open others by any name.
   /// - Throws: ``PersistenceError``, `missingStore` or `unsupported`.
-  func requireInPlace(hasLog: () -> Bool = { true }) throws {
+  func requireInPlace(hasLog: () -> Bool) throws {
     var status = stat()
     guard stat(path, &status) == 0 else { throw PersistenceError.removedStore(location) }
     let found = FileIdentity(status)

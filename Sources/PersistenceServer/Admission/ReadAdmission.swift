@@ -70,6 +70,7 @@ final class ReadAdmission: Sendable {
   ///
   /// Throws the interruption's error, and ``PersistenceError/Code/busy`` where too many reads wait.
   func enter(_ client: Client, _ interruption: ReadInterruption) async throws -> Permit {
+    if state.withLock({ start(client, &$0) }) { return Permit(self, client) }
     let handler = Mutex<Int?>(nil)
     defer { if let number = handler.withLock(\.self) { interruption.forget(number) } }
     return try await withCheckedThrowingContinuation { continuation in
@@ -97,12 +98,8 @@ final class ReadAdmission: Sendable {
   /// Starts a read if its client may, or adds it to the waiting ones; returns whether it waits.
   private func add(_ waiter: Waiter, _ client: Client) throws -> Bool {
     try state.withLock { state in
+      if start(client, &state) { return false }
       var queue = state.queues[client] ?? Queue()
-      if queue.running < limit {
-        queue.running += 1
-        state.queues[client] = queue
-        return false
-      }
       guard state.waiting < waitingLimit, queue.waiting.count < clientWaitingLimit else {
         throw PersistenceError(.busy, "too many requests wait for a thread; try again later")
       }
@@ -112,6 +109,13 @@ final class ReadAdmission: Sendable {
       state.queues[client] = queue
       return true
     }
+  }
+
+  /// Starts a read if its client may; returns whether it has.
+  private func start(_ client: Client, _ state: inout State) -> Bool {
+    guard state.queues[client, default: Queue()].running < limit else { return false }
+    state.queues[client, default: Queue()].running += 1
+    return true
   }
 
   private func remove(_ waiter: Waiter, _ client: Client) {

@@ -18,6 +18,7 @@ struct StoreResponder: HTTPResponder {
   let reading: BlockingThreads
   let writing: BlockingThreads
   let admission: ReadAdmission
+  let immediate: ImmediateReads
   let budget: AnswerBudget
   let metrics: ServerMetrics
   let logger: Logger
@@ -37,6 +38,7 @@ struct StoreResponder: HTTPResponder {
     let readsPerClient = max(1, min(limits.readsPerClient, limits.readingThreads - 1))
     admission = ReadAdmission(
       limit: readsPerClient, waitingLimit: limits.waitingRequests, gauge: metrics.waitingReads)
+    immediate = ImmediateReads(of: service.context)
     budget = AnswerBudget(limits.answerBytes, gauge: metrics.answerBytes)
   }
 
@@ -127,11 +129,11 @@ extension StoreResponder {
       throw Problem(status: 403, .unauthorized, "the token permits only reading")
     }
     if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
-    if let name = HTTPField.Name("Idempotency-Key") { served.idempotencyKey = request.headers[name] }
+    served.idempotencyKey = HeaderNames.idempotencyKey.flatMap { request.headers[$0] }
     served.ifMatch = request.headers[.ifMatch]
     served.ifNoneMatch = request.headers[.ifNoneMatch]
-    if let name = HTTPField.Name("Prefer") { served.prefer = request.headers[name] }
-    if let name = HTTPField.Name("Last-Event-ID") { served.lastEventID = request.headers[name] }
+    served.prefer = HeaderNames.prefer.flatMap { request.headers[$0] }
+    served.lastEventID = HeaderNames.lastEventID.flatMap { request.headers[$0] }
     served.authorization = request.headers[.authorization]
     served.wantsLines = MediaRanges(request.headers[.accept]).preferLines
     if served.hasBody { served.body = try await body(of: request) }
@@ -146,6 +148,9 @@ extension StoreResponder {
     }
     if request.isWriting {
       return try await writing.run(within: service.limits.requestTime) { try service.answer(request) }
+    }
+    if case .record = request.path, let answer = try immediate.run({ try service.answer(request) }) {
+      return answer
     }
     return try await read(for: client) { try service.answer(request) }
   }
@@ -198,11 +203,9 @@ extension StoreResponder {
       headers.append(HTTPField(name: .vary, value: "Accept"))
       headers.append(HTTPField(name: .vary, value: "Authorization"))
     }
-    if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
+    if let name = HeaderNames.contentTypeOptions { headers[name] = "nosniff" }
     if answer.isCompressible { headers.append(HTTPField(name: .vary, value: "Accept-Encoding")) }
-    if answer.isCompressible, !isHead, let name = HTTPField.Name(RequestGuard.compressionMark) {
-      headers[name] = "1"
-    }
+    if answer.isCompressible, !isHead, let name = HeaderNames.compressionMark { headers[name] = "1" }
     let body: ResponseBody
     switch answer.body {
     case .none: body = ResponseBody()
@@ -274,25 +277,5 @@ extension StoreResponder {
 
   private func next(of stream: any AnswerStream, _ client: Client) async throws -> [UInt8]? {
     try await readWithinBudget(for: client) { try stream.next() }
-  }
-}
-
-/// The media types that a client accepts, with their qualities (RFC 9110, 12.5.1).
-struct MediaRanges {
-  private var qualities: [String: Double] = [:]
-
-  init(_ accept: String?) {
-    for range in (accept ?? "").split(separator: ",") {
-      let parts = range.split(separator: ";").map { $0.trimmingPrefix(while: \.isWhitespace).lowercased() }
-      guard let type = parts.first?.split(separator: " ").first else { continue }
-      let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-      qualities[String(type)] = quality
-    }
-  }
-
-  /// Whether the client wants one record per line: only one that names this type does, and not less than JSON.
-  var preferLines: Bool {
-    guard let lines = qualities["application/x-ndjson"], lines > 0 else { return false }
-    return lines >= qualities["application/json"] ?? 0
   }
 }

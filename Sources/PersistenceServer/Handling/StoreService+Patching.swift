@@ -32,20 +32,29 @@ extension StoreService {
 
 extension JSONValue {
   /// The value that a merge patch makes of this one: null removes a member, and objects are merged.
+  ///
+  /// - Complexity: Linear in the number of members of both: clients send patches with any number of them.
   fileprivate func merged(with patch: JSONValue) -> JSONValue {
     guard case .object(let changes) = patch else { return patch }
-    var members: [JSONMember] = []
+    var members: [JSONMember?] = []
     if case .object(let own) = self { members = own }
+    // By bytes: the two normal forms of a name are two members (contract V3).
+    var places: [StoredName: Int] = [:]
+    for (place, member) in members.enumerated() {
+      if let member { places[StoredName(member.name)] = place }
+    }
     for change in changes {
-      let index = members.firstIndex { $0.name == change.name }
+      let place = places[StoredName(change.name)]
       if case .null = change.value {
-        if let index { members.remove(at: index) }
-      } else if let index {
-        members[index] = JSONMember(change.name, members[index].value.merged(with: change.value))
+        if let place { members[place] = nil }
+      } else if let place {
+        let before = members[place]?.value ?? .object([])
+        members[place] = JSONMember(change.name, before.merged(with: change.value))
       } else {
+        places[StoredName(change.name)] = members.count
         members.append(JSONMember(change.name, JSONValue.object([]).merged(with: change.value)))
       }
     }
-    return .object(members)
+    return .object(members.compactMap(\.self))
   }
 }

@@ -9,9 +9,10 @@
       commandName: "verify",
       abstract: "Check a store, or compare two stores: schemas, counts, digests and records.",
       discussion: """
-        With one URL, the command runs the engine's own check and reads every record. Each line is a finding: damaged, \
-        missing, edited (by hand) or unrecorded. A JSON directory that was opened with checksums=true tells an edit by \
-        hand from damage; --accept records the files as they are. The exit code is 1 if anything is damaged or missing.
+        With one URL, the command runs the engine's own check and reads every record. Each line is a finding: damaged \
+        (also two records with the same unique value), missing, dangling (a reference), edited (by hand) or unrecorded. A \
+        JSON directory that was opened with checksums=true tells an edit by hand from damage; --accept records the files as \
+        they are. The exit code is 1 if anything is damaged, missing or dangling.
 
         With two URLs, each line starts with = (equal), - (only in A), + (only in B) or * (different values). The exit \
         code is 1 if the stores differ; with --one-way, if B lacks anything that A holds.

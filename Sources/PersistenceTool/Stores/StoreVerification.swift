@@ -3,6 +3,10 @@
   import PersistenceDriverSupport
   import PersistenceJSON
 
+  #if LMDB
+    import PersistenceLMDB
+  #endif
+
   /// The check of one store by `verify`.
   struct StoreVerification {
     let stores: ToolStores
@@ -41,20 +45,8 @@
           try store.snapshot().verifyByReading(add)
         }
         let snapshot = try store.snapshot()
-        let references = try ReferenceLedger.references(snapshot) + ReferenceLedger.foreign(snapshot)
-        for reference in references {
-          do {
-            try snapshot.forEachDangling(of: reference) { record, target in
-              try add(
-                StoreFinding(
-                  .dangling, "\(reference.model) \(record)",
-                  "“\(reference.field)” refers to \(reference.target) \(target), which does not exist"))
-              return true
-            }
-          } catch let error as PersistenceError where error.code == .damaged {
-            // The other findings are worth more than the rest of this reference.
-            try add(StoreFinding(.damaged, reference.model, error.message))
-          }
+        if report.counts[StoreFinding.Kind.damaged.rawValue] == nil || !Self.endsWhenDamaged(store) {
+          try check(snapshot, of: store, add)
         }
         for schema in try snapshot.catalog() where !schema.isReserved {
           // A damaged model may not be countable.
@@ -62,6 +54,38 @@
         }
         return try print(report, command, accepted: command.accept ? accept(store) : nil)
       }
+    }
+
+    /// Checks what records say of each other: their references, and their indexes.
+    private func check(
+      _ snapshot: any StorageSnapshot, of store: any StorageContext, _ add: (StoreFinding) throws -> Void
+    ) throws {
+      let references = try ReferenceLedger.references(snapshot) + ReferenceLedger.foreign(snapshot)
+      for reference in references {
+        do {
+          try snapshot.forEachDangling(of: reference) { record, target in
+            try add(
+              StoreFinding(
+                .dangling, "\(reference.model) \(record)",
+                "“\(reference.field)” refers to \(reference.target) \(target), which does not exist"))
+            return true
+          }
+        } catch let error as PersistenceError where error.code == .damaged {
+          // The other findings are worth more than the rest of this reference.
+          try add(StoreFinding(.damaged, reference.model, error.message))
+        }
+      }
+      guard !IndexVerification.isPartOfCheck(by: store) else { return }
+      try IndexVerification(snapshot: snapshot, session: session).run(add)
+    }
+
+    /// Whether reading a damaged store may end the process, and thus lose the findings.
+    private static func endsWhenDamaged(_ store: any StorageContext) -> Bool {
+      #if LMDB
+        return store.innermost is LMDBContext
+      #else
+        return false
+      #endif
     }
 
     private func print(_ report: Report, _ command: VerifyCommand, accepted: Int? = nil) throws

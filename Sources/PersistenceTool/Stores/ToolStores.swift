@@ -2,6 +2,10 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 
+#if SQLite
+  import PersistenceSQLite
+#endif
+
 /// Opens the stores of a command line.
 struct ToolStores {
   private let session: ToolSession
@@ -70,12 +74,21 @@ struct ToolStores {
     // Read-only first. If the engine must recover a killed process's store, or refuses for another reason, open the
     // existing store normally.
     do {
-      return try open(Self.adding("readonly", "true", to: text, url, engines))
+      let store = try open(Self.adding("readonly", "true", to: text, url, engines))
+      return url.options["readonly"] == nil ? Self.leavingNoFiles(store) : store
     } catch let error as PersistenceError
       where ![.missingStore, .notAStore, .invalidURL].contains(error.code)
     {
       return try open(Self.adding("create", "false", to: text, url, engines))
     }
+  }
+
+  /// A store whose closing removes what its engine creates beside it for a reader.
+  private static func leavingNoFiles(_ store: any StorageContext) -> any StorageContext {
+    #if SQLite
+      if store.innermost is SQLiteContext { return ReadSQLiteStore(store) }
+    #endif
+    return store
   }
 
   private func requireFiles(of url: StoreURL) throws {

@@ -35,4 +35,23 @@ struct KeepingTransactionTests {
     }
     #expect(error?.code == .brokenReference)
   }
+
+  @Test("L1 E2 a reference to a key of another kind is a broken one")
+  func otherKind() throws {
+    let context = MemoryContext()
+    let films = try films("studio")
+    try context.transaction { transaction in
+      try transaction.define(
+        ModelSchema(name: "Studio", fields: [FieldSchema("id", .string)], key: ["id"]))
+      try transaction.define(films)
+      let row = RowBuffer(count: 2)
+      row.set([.integer(1), .integer(9)])
+      try row.withRow { try transaction.insert($0, in: films) }
+    }
+    let reference = StoredReference(model: "Film", field: "studio", target: "Studio", rule: .restrict)
+    let error = #expect(throws: PersistenceError.self) {
+      try context.requireTargets(of: reference, location: "")
+    }
+    #expect(error?.code == .brokenReference)
+  }
 }

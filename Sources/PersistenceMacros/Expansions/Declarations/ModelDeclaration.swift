@@ -13,6 +13,9 @@ struct ModelDeclaration {
   /// The availability of the model, which its extension must repeat.
   let availability: AttributeListSyntax
 
+  /// Whether the model is in another type.
+  let isNested: Bool
+
   /// Whether the type or an enclosing type has, or may have, generic parameters, which rule out stored static
   /// properties.
   let isGeneric: Bool

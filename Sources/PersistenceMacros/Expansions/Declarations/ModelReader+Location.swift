@@ -31,6 +31,9 @@ extension ModelReader {
     context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
   }
 
+  /// Whether the model is in another type.
+  var isNested: Bool { !enclosingTypes.isEmpty }
+
   /// The access level that the members of the extension need; nil for internal.
   func access(of model: StructDeclSyntax) -> String? {
     let hidden: Set = ["private", "fileprivate"]

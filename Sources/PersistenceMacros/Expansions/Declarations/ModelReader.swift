@@ -8,11 +8,14 @@ import SwiftSyntaxMacros
 final class ModelReader {
   let attribute: AttributeSyntax
   let context: any MacroExpansionContext
+  /// Whether mistakes are shown.
+  private let isReporting: Bool
   private var hasErrors = false
 
-  init(attribute: AttributeSyntax, context: some MacroExpansionContext) {
+  init(attribute: AttributeSyntax, context: some MacroExpansionContext, isReporting: Bool = true) {
     self.attribute = attribute
     self.context = context
+    self.isReporting = isReporting
   }
 
   /// The declared model; nil if the declaration has an error, which is already diagnosed.
@@ -32,14 +35,14 @@ final class ModelReader {
     guard !hasErrors else { return nil }
     return ModelDeclaration(
       storedName: name, formerNames: formerNames, access: access(of: model),
-      availability: availability(of: model),
+      availability: availability(of: model), isNested: isNested,
       isGeneric: isGeneric(model), properties: properties, key: key, indexes: indexes, contexts: contexts)
   }
 
   /// Reports a mistake at a node.
   func report(_ mistake: DeclarationMistake, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
     if mistake.severity == .error { hasErrors = true }
-    context.diagnose(mistake.at(node, fixIts: fixIts))
+    if isReporting { context.diagnose(mistake.at(node, fixIts: fixIts)) }
   }
 
   private func reportNotAStruct(_ declaration: some DeclGroupSyntax) {

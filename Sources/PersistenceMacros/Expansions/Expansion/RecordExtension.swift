@@ -23,7 +23,7 @@ struct RecordExtension {
     return try ExtensionDeclSyntax("\(raw: availability)nonisolated extension \(type)\(raw: conformance)") {
       schema
       if !model.contexts.isEmpty { supportedContexts }
-      primaryKeyType
+      if !model.isNested { model.keyType }
       if !isWholeKey { primaryKey }
       initializer
       encoder
@@ -34,7 +34,7 @@ struct RecordExtension {
   static let core = "PersistenceCore."
 
   /// The access level and a space, or an empty text.
-  private var access: String { model.access.map { $0 + " " } ?? "" }
+  private var access: String { model.accessPrefix }
 
   /// Whether the model has a property named `primaryKey` that is the key.
   private var isWholeKey: Bool { model.key.count == 1 && model.key.first?.name == "primaryKey" }
@@ -80,30 +80,6 @@ struct RecordExtension {
     return """
       \(raw: access)static var supportedContexts: \(raw: Self.core)SupportedContexts {
         .only(\(raw: contexts))
-      }
-      """
-  }
-
-  private var primaryKeyType: DeclSyntax {
-    guard model.key.count > 1 else {
-      return "\(raw: access)typealias PrimaryKey = \(model.key.first?.type ?? "Never")"
-    }
-    let parts = model.key.compactMap { part in
-      part.type.map { (name: part.identifier.text, label: part.label, type: $0.trimmedDescription) }
-    }
-    let properties = parts.map { "  \(access)var \($0.name): \($0.type)" }
-    let parameters = parts.map { "\($0.label): \($0.type)" }.joined(separator: ", ")
-    let assignments = parts.map { "    self.\($0.name) = \($0.name)" }
-    let values = parts.map { "self.\($0.name).keyValues" }.joined(separator: " + ")
-    return """
-      \(raw: access)struct PrimaryKey: \(raw: Self.core)PersistentKey {
-      \(raw: properties.joined(separator: "\n"))
-        \(raw: access)init(\(raw: parameters)) {
-      \(raw: assignments.joined(separator: "\n"))
-        }
-        \(raw: access)var keyValues: [\(raw: Self.core)PersistentValue] {
-          \(raw: values)
-        }
       }
       """
   }
