@@ -207,8 +207,10 @@ static int remember_index(files_state *state) {
   files_state *known = logs;
   while (known && !(known->index_path && is_same(known->database, state->database))) known = known->next;
   state->index = known ? known->index : identity_of(path);
-  state->index_path = path;
+  /* Some systems keep it elsewhere. */
+  if (state->index.inode != 0) state->index_path = path;
   sqlite3_mutex_leave(mutex);
+  if (!state->index_path) sqlite3_free(path);
   return SQLITE_OK;
 }
 
@@ -399,11 +401,24 @@ static int sync_log(sqlite3_file *file, int flags) {
   return state->system->xSync(file, flags);
 }
 
-/* Deletes a file. A transaction is committed when its journal is gone, also if another program has removed it. */
+/* Whether a path is that of a rollback journal whose main file is no longer at its own path. */
+static int is_journal_of_moved(const char *path) {
+  static const char end[] = "-journal";
+  size_t length = strlen(path);
+  if (length < sizeof end || strcmp(path + length - (sizeof end - 1), end) != 0) return 0;
+  sqlite3_file *database = sqlite3_database_file_object(path);
+  int has_moved = 0;
+  return database->pMethods
+    && database->pMethods->xFileControl(database, SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved;
+}
+
+/* Deletes a file. A transaction is committed when its journal is gone, also if another program has removed it, unless that
+   program has moved both: the journal would then undo the transaction where they are. */
 static int files_delete(sqlite3_vfs *vfs, const char *path, int syncs) {
   sqlite3_vfs *system = vfs->pAppData;
   int code = system->xDelete(system, path, syncs);
   if (code != SQLITE_IOERR_DELETE_NOENT) return code;
+  if (is_journal_of_moved(path)) return SQLITE_IOERR_VNODE;
   return syncs ? sync_folder(path) : SQLITE_OK;
 }
 #endif

@@ -1,7 +1,7 @@
-public import DataAccess
-public import PersistenceCore
-
 #if canImport(Combine) || canImport(OpenCombine)
+  public import DataAccess
+  public import PersistenceCore
+
   extension LoadingStates {
     /// The states as a publisher that never fails: failures are states.
     ///

@@ -1,4 +1,4 @@
-#if Configuration
+#if HTTP
   public import Configuration
   import PersistenceConfiguration
   public import PersistenceDriver

@@ -24,6 +24,37 @@ struct LeftBehindFieldTests {
     static let evolution: [EvolutionRule] = [.remove(reference: \FilmVersion.Early.studio)]
   }
 
+  /// A later version, which declares the reference to studios again.
+  private enum Noted: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [Annotated.self, Studio.self, Performer.self]
+
+    struct Annotated: PersistentRecord {
+      var id: Int
+      var studio: Reference<Studio>
+      var title: String
+      var note: String?
+
+      static let schema = RecordSchema<Annotated>(
+        "Film",
+        fields: [
+          .field("id", \.id), .field("studio", \.studio), .field("title", \.title), .field("note", \.note),
+        ], key: [\.id])
+      var primaryKey: Int { id }
+
+      init(from row: borrowing Row) throws {
+        (id, studio) = (try row.decode(at: 0), try row.decode(at: 1))
+        (title, note) = (try row.decode(at: 2), try row.decode(at: 3))
+      }
+
+      func encode(into row: RowBuffer) throws {
+        row.encode(id, at: 0)
+        row.encode(studio, at: 1)
+        row.encode(title, at: 2)
+        row.encode(note, at: 3)
+      }
+    }
+  }
+
   /// A version from before titles and directors, with the first rule.
   private enum Untitled: StoreSchema {
     static let models: [any PersistentRecord.Type] = [Bare.self, Studio.self, Performer.self]
@@ -88,7 +119,7 @@ struct LeftBehindFieldTests {
   }
 
   @Test(
-    "L2 S4 S6 an opening applies a new delete rule, which older versions do not change back",
+    "L2 S4 S6 an opening applies a new delete rule, which writes of older versions do not change back",
     arguments: ContextUnderTest.ours)
   func rule(context: ContextUnderTest) throws {
     try withReleased(context) { repository in
@@ -104,6 +135,40 @@ struct LeftBehindFieldTests {
       try repository.save(Film(4, studio: 2))
       try repository.delete(Studio.self, id: 2)
       #expect(try repository.count(Film.self) == 0)
+    }
+  }
+
+  @Test("L2 S4 the opening that was last decides the delete rule", arguments: ContextUnderTest.ours)
+  func lastRule(context: ContextUnderTest) throws {
+    try withReleased(context) { repository in
+      for _ in 0..<2 {
+        try repository.evolved(Cascading.self)
+        try repository.evolved(FilmApp.Related.self)
+        #expect(code { try repository.delete(Studio.self, id: 1) } == .brokenReference)
+      }
+      try repository.evolved(Cascading.self)
+      try repository.delete(Studio.self, id: 1)
+      #expect(try repository.fetch(FilmVersion.Undirected.self).map(\.id) == [2])
+      // Among versions that lack stored fields, an older one does not decide.
+      try repository.evolved(Noted.self)
+      #expect(code { try repository.delete(Studio.self, id: 2) } == .brokenReference)
+      try repository.evolved(Cascading.self)
+      #expect(code { try repository.delete(Studio.self, id: 2) } == .brokenReference)
+    }
+  }
+
+  @Test(
+    "L1 S4 an older version does not end a reference that a newer one has begun again",
+    arguments: ContextUnderTest.ours)
+  func begunAgain(context: ContextUnderTest) throws {
+    try withReleased(context) { repository in
+      try repository.evolved(Ended.self)
+      try repository.evolved(Noted.self)
+      let begun = try StoredContent(repository.storage)
+      try repository.evolved(Ended.self)
+      #expect(code { try repository.save(FilmVersion.Early(9, studio: 9)) } == .brokenReference)
+      try repository.evolved(Noted.self)
+      #expect(try StoredContent(repository.storage) == begun)
     }
   }
 

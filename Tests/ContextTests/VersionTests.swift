@@ -170,6 +170,29 @@ struct VersionTests {
   }
 
   @Test(
+    "W4 S4 a removed index comes back with a version that has all fields, one of them from after the removal",
+    arguments: ContextUnderTest.ours, [false, true])
+  func grownModel(context: ContextUnderTest, isNew: Bool) throws {
+    try withStorage(context) { storage in
+      let first = try Self.user([Self.email], indexes: [Self.unique])
+      var second = try Self.user([Self.email])
+      second.removedIndexes = [["email"]]
+      let note = FieldSchema("note", .string, isOptional: true)
+      let third = try Self.user([Self.email, note])
+      let fourth = try Self.user([Self.email, note], indexes: [Self.unique])
+      if !isNew { try open(first, storage) }
+      for version in [second, third, first] { try open(version, storage) }
+      #expect(try indexes(storage) == [], "an older version does not add it")
+      try save(.integer(1), .text("a"), .null, by: third, storage)
+      for version in [fourth, third, second, first, fourth] {
+        try open(version, storage)
+        #expect(try indexes(storage) == [Self.unique])
+      }
+      #expect(code { try save(.integer(2), .text("a"), .null, by: third, storage) } == .uniqueViolation)
+    }
+  }
+
+  @Test(
     "S6 S9 a rule that ends uniqueness leaves the declared index, in earlier stores and in new ones",
     arguments: ContextUnderTest.ours, [false, true])
   func endedUniqueness(context: ContextUnderTest, isNew: Bool) throws {

@@ -62,4 +62,32 @@ struct ReferenceConflictTests {
     _ = try Migration(from: source, to: empty, options: MigrationOptions()).run()
     #expect(try ReferenceLedger.entries(empty.snapshot()) == [other])
   }
+
+  @Test("L1 S4 an older version does not end a reference of a copy that a newer one has begun again")
+  func copiedDeclarations() throws {
+    var movie = SchemaDocument.Model(
+      name: "Movie",
+      fields: [.init(schema: FieldSchema("id", .int64)), .init(schema: FieldSchema("studio", .int64))],
+      key: ["id"])
+    let studio = SchemaDocument.Model(
+      name: "Studio", fields: [.init(schema: FieldSchema("id", .int64))], key: ["id"])
+    func open(_ context: MemoryContext, as movie: SchemaDocument.Model) throws {
+      try context.keepingTransaction(.exclusive, declares: true) {
+        try SchemaDocument(models: [movie, studio]).apply(in: $0, location: context.location)
+      }
+    }
+    let (source, copy) = (MemoryContext(), MemoryContext())
+    movie.fields[1].reference = .init(target: "Studio", rule: .cascade)
+    try open(source, as: movie)
+    var ended = movie
+    (ended.fields[1].reference, ended.fields[1].endsReference) = (nil, true)
+    try open(source, as: ended)
+    movie.fields.append(.init(schema: FieldSchema("note", .string, isOptional: true)))
+    try open(source, as: movie)
+    _ = try Migration(from: source, to: copy, options: MigrationOptions()).run()
+    for context in [source, copy] {
+      try open(context, as: ended)
+      #expect(try ReferenceLedger.references(context.snapshot()).map(\.model) == ["Movie"])
+    }
+  }
 }

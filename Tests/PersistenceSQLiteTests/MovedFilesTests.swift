@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import PersistenceDriver
 import PersistenceSQLite
@@ -175,5 +176,25 @@ import Testing
     try context.fill(schema, 0..<3)
     try files.removeItem(atPath: scratch.path())
     for _ in 0..<2 { #expect(code { try context.fill(schema, 3..<4) } == .missingStore) }
+  }
+
+  @Test("W5 E8 a transaction whose file and rollback journal another program has moved is not acknowledged")
+  func movedWithJournal() throws {
+    let context = try scratch.open { $0.journal = .delete }
+    try context.fill(schema, 0..<3)
+    try context.close()
+    var handle: OpaquePointer?
+    defer { sqlite3_close(handle) }
+    try #require(
+      sqlite3_open_v2(scratch.path(), &handle, SQLITE_OPEN_READWRITE, "persistence") == SQLITE_OK)
+    try #require(sqlite3_exec(handle, "BEGIN; CREATE TABLE other (id)", nil, nil, nil) == SQLITE_OK)
+    for end in ["", "-journal"] {
+      try files.moveItem(
+        atPath: scratch.path("store.sqlite\(end)"), toPath: scratch.path("moved.sqlite\(end)"))
+    }
+    #expect(sqlite3_exec(handle, "COMMIT", nil, nil, nil) == SQLITE_IOERR)
+    // The journal undoes the transaction.
+    let moved = try scratch.open("moved.sqlite") { $0.journal = .delete }
+    #expect(try moved.catalog().map(\.name) == [schema.name])
   }
 }

@@ -37,10 +37,8 @@ struct RenamedReferenceTests {
     }
   }
 
-  @Test(
-    "S1 L5 L6 L7 has, sort and include follow references under the names from before a rename",
-    arguments: ContextUnderTest.ours)
-  func earlierNames(context: ContextUnderTest) async throws {
+  /// A store of the version with ``Label``.
+  private func filled(_ context: ContextUnderTest) throws -> any StorageContext {
     let storage = try #require(context.makeStore().open().context.asStorageContext)
     try Repository(storage).transaction { store in
       try store.save(contentsOf: [
@@ -52,31 +50,49 @@ struct RenamedReferenceTests {
       ])
       try store.save(Song(id: 1, seconds: 9, album: Reference(1)))
     }
+    return storage
+  }
+
+  /// The digests of the schemas of that version, which the server gets.
+  private func digests(_ client: WireClient) async throws -> [String] {
+    let declarations = [
+      try Album.schema.declaration, try Label.schema.declaration, try Song.schema.declaration,
+    ]
+    var digests: [String] = []
+    for declaration in declarations {
+      let schema = try WireSchema(declaration)
+      let reply = try await client("PUT", "/schemas/\(schema.digest)", JSONText.canonical(schema.json))
+      #expect(reply.status == 200)
+      digests.append(schema.digest)
+    }
+    return digests
+  }
+
+  private func expectRelations(_ client: WireClient, _ path: String) async throws {
+    for (parameters, records) in [
+      ("where=has(label,name='Verve')", #"[{"id":1}]"#),
+      ("where=has(label,has(owner,name='Major'))", #"[{"id":1}]"#),
+      ("where=hasany(Song,album)", #"[{"id":1}]"#), ("sort=label.name", #"[{"id":2},{"id":1}]"#),
+      ("where=id=1&include=label.owner", #"[{"id":1}]"#),
+    ] {
+      let reply = try await client("GET", path + "&" + parameters)
+      #expect(
+        reply.status == 200 && reply.body.contains(#""records":\#(records)"#),
+        "\(parameters): \(reply.body)")
+    }
+  }
+
+  @Test(
+    "S1 L5 L6 L7 has, sort and include follow references under the names from before a rename",
+    arguments: ContextUnderTest.ours)
+  func earlierNames(context: ContextUnderTest) async throws {
+    let storage = try filled(context)
     _ = try Repository(storage, schema: Renamed.self)
     try await RunningServer.with(storage) { server in
       let client = WireClient(port: server.port)
-      let declarations = [
-        try Album.schema.declaration, try Label.schema.declaration, try Song.schema.declaration,
-      ]
-      var digests: [String] = []
-      for declaration in declarations {
-        let schema = try WireSchema(declaration)
-        let reply = try await client("PUT", "/schemas/\(schema.digest)", JSONText.canonical(schema.json))
-        #expect(reply.status == 200)
-        digests.append(schema.digest)
-      }
+      let digests = try await digests(client)
       let path = "/models/Album/records?select=id&schema=" + digests.joined(separator: ",")
-      for (parameters, records) in [
-        ("where=has(label,name='Verve')", #"[{"id":1}]"#),
-        ("where=has(label,has(owner,name='Major'))", #"[{"id":1}]"#),
-        ("where=hasany(Song,album)", #"[{"id":1}]"#), ("sort=label.name", #"[{"id":2},{"id":1}]"#),
-        ("where=id=1&include=label.owner", #"[{"id":1}]"#),
-      ] {
-        let reply = try await client("GET", path + "&" + parameters)
-        #expect(
-          reply.status == 200 && reply.body.contains(#""records":\#(records)"#),
-          "\(parameters): \(reply.body)")
-      }
+      try await expectRelations(client, path)
       let included = try await client("GET", path + "&where=id=1&include=label.owner")
       #expect(
         included.body.hasPrefix(
@@ -86,6 +102,22 @@ struct RenamedReferenceTests {
       let own = try await client(
         "GET", "/models/Album/records?select=id&include=label&where=id=1&schema=" + digests[0])
       #expect(own.body.hasPrefix(#"{"included":{"Company":[{"id":1,"#), "\(own.body)")
+    }
+    try storage.close()
+  }
+
+  @Test(
+    "S1 L5 L6 L7 has, sort and include follow references that another program renames in the meantime",
+    arguments: ContextUnderTest.ours)
+  func laterNames(context: ContextUnderTest) async throws {
+    let storage = try filled(context)
+    try await RunningServer.with(storage) { server in
+      let client = WireClient(port: server.port)
+      let path =
+        "/models/Album/records?select=id&schema=" + (try await digests(client).joined(separator: ","))
+      try await expectRelations(client, path)
+      _ = try Repository(storage, schema: Renamed.self)
+      try await expectRelations(client, path)
     }
     try storage.close()
   }

@@ -1,5 +1,7 @@
 import Foundation
+import Logging
 import Persistence
+import PersistenceConformance
 import Testing
 
 /// Releases of an app whose models share names or refer to each other.
@@ -157,5 +159,18 @@ struct ReleaseOrderTests {
       error?.message.contains("Member, index unique (email): a release removed it") == true,
       "\(String(describing: error))")
     try SchemaHistory(of: GuardedAgain.self, in: folder).record(as: "1.2.0")
+  }
+
+  @Test("W4 S6 an opening logs a declared index that the store lacks")
+  func absentIndex() throws {
+    let log = LogRecorder()
+    let monitoring = Monitoring(
+      logger: log.logger(), slowRequest: .seconds(60), longHeldResult: .seconds(60))
+    let context = MemoryContext(monitoring: monitoring)
+    _ = try Repository(context, schema: Guarded.self)
+    _ = try Repository(context, schema: Open.self)
+    #expect(log.lines(.warning).isEmpty)
+    _ = try Repository(context, schema: Guarded.self)
+    #expect(log.lines(.warning).contains { $0.contains("unique (email)") })
   }
 }

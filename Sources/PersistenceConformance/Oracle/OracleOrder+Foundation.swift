@@ -16,13 +16,14 @@ extension Decimal: OracleOrder {
 
 extension String: OracleOrder {
   package static func oracle(_ left: String, _ right: String) -> Int {
-    Data.oracle(Data(left.utf8), Data(right.utf8))
+    let (left, right) = (Array(left.utf8), Array(right.utf8))
+    return left == right ? 0 : (left.lexicographicallyPrecedes(right) ? -1 : 1)
   }
 }
 
 extension Data: OracleOrder {
   package static func oracle(_ left: Data, _ right: Data) -> Int {
-    if left.elementsEqual(right) { return 0 }
+    if left == right { return 0 }
     return left.lexicographicallyPrecedes(right) ? -1 : 1
   }
 }

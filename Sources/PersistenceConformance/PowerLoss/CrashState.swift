@@ -17,7 +17,12 @@ struct CrashState: Hashable {
   func hash(into hasher: inout Hasher) {
     for (path, entry) in entries {
       hasher.combine(path)
-      hasher.combine(entry)
+      // As a whole, like the copies of RecordedDisk.
+      guard case .file(let bytes) = entry else {
+        hasher.combine(entry)
+        continue
+      }
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
   }
 }
@@ -135,9 +140,7 @@ extension RecordedDisk.Change.Kind {
   /// Extends the content as the change does, without its bytes.
   fileprivate func applySize(to content: inout [UInt8]) {
     switch self {
-    case .write(let offset, let bytes):
-      let missing = offset + bytes.count - content.count
-      if missing > 0 { content.append(contentsOf: repeatElement(0, count: missing)) }
+    case .write(let offset, let bytes): content.extend(to: offset + bytes.count)
     case .resize: apply(to: &content)
     }
   }
@@ -155,7 +158,7 @@ extension RecordedDisk.Change.Kind {
       guard isKept else { continue }
       let start = max(offset, sector * Self.sector)
       let stop = min(end, (sector + 1) * Self.sector)
-      content.replaceSubrange(start..<stop, with: bytes[start - offset..<stop - offset])
+      content.copy(bytes[start - offset..<stop - offset], to: start)
     }
   }
 }

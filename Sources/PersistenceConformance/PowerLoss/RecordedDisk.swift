@@ -227,19 +227,32 @@ extension RecordedDisk.Change.Kind {
   func apply(to content: inout [UInt8]) {
     switch self {
     case .write(let offset, let bytes):
-      let end = offset + bytes.count
-      if content.count < end { content.append(contentsOf: repeatElement(0, count: end - content.count)) }
-      // Element by element, as unoptimized code copies an array into another, this would be most of a trial.
-      content.withUnsafeMutableBytes { content in
-        bytes.withUnsafeBytes {
-          UnsafeMutableRawBufferPointer(rebasing: content[offset..<end]).copyMemory(from: $0)
-        }
-      }
+      content.extend(to: offset + bytes.count)
+      content.copy(bytes[...], to: offset)
     case .resize(let size):
       if size < content.count {
         content.removeLast(content.count - size)
       } else {
-        content.append(contentsOf: repeatElement(0, count: size - content.count))
+        content.extend(to: size)
+      }
+    }
+  }
+}
+
+/// Changes of whole ranges: element by element, as unoptimized code appends and replaces, they would be most of a trial.
+extension [UInt8] {
+  /// Appends zeros up to a count; a longer array stays as it is.
+  mutating func extend(to count: Int) {
+    guard self.count < count else { return }
+    let zeros = [UInt8](repeating: 0, count: count - self.count)
+    zeros.withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+
+  /// Replaces elements from an offset on, all of which exist.
+  mutating func copy(_ bytes: ArraySlice<UInt8>, to offset: Int) {
+    withUnsafeMutableBytes { content in
+      bytes.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: content[offset..<offset + $0.count]).copyMemory(from: $0)
       }
     }
   }

@@ -134,8 +134,8 @@ extension ReleaseFindings {
       && !stored.indexes.contains(where: index.isServed)
     {
       add(
-        "\(declared.name), index \(index): a release removed it, and a version that changes no field does not bring it "
-          + "back, since older ones declare it too; delete the index, or add or change a field in this version",
+        "\(declared.name), index \(index): a release removed it, and stores take this version for an older one, which "
+          + "declares it too; delete the index, or add or change a field in this version",
         in: version)
     }
   }

@@ -77,6 +77,7 @@ struct StoreEvolution {
       let fit = try SchemaFits.fit(declaration, reader, location: context.location).fit
       switch fit {
       case .same, .mapped:
+        if case .mapped(let mapping) = fit { context.noteAbsentIndexes(mapping) }
         isNeeded = try fit.isCurrent && declaration.changesReferences(reader, replacesRules: fit.isNewest)
       case .refused: break
       case .absent, .evolves: isNeeded = true

@@ -13,7 +13,8 @@ struct IndexComparison {
   let fields: [FieldSchema]
   /// Whether the store has met the declaration, which may be an older one.
   let isMet: Bool
-  /// Whether the declaration says something of the model that the store does not know, as a newer one does.
+  /// Whether the declaration says something of the model that the store does not know, or knows a field from after the
+  /// last removal, as a newer one does.
   let saysNew: Bool
 
   /// The indexes after the change.

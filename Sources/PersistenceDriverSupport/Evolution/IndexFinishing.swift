@@ -27,6 +27,18 @@ extension StorageContext {
       metadata: ["indexes": "\(names.joined(separator: "; "))"])
   }
 
+  /// Logs the declared indexes that the store lacks: without a unique one, values may collide.
+  package func noteAbsentIndexes(_ mapping: SchemaMapping) {
+    let indexes = mapping.absentIndexes
+    if indexes.isEmpty { return }
+    monitor.logger.warning(
+      "the store lacks declared indexes, which another version removed",
+      metadata: [
+        "model": "\(mapping.declared.name)",
+        "indexes": "\(indexes.map(\.description).joined(separator: "; "))",
+      ])
+  }
+
   /// Builds all indexes that wait, in many transactions, so that other writers wait for a short time only (contract S9).
   ///
   /// The committed part of the work is kept if the call ends early. Another call continues it, also in another process.

@@ -33,6 +33,10 @@ package struct ModelHistory: Sendable, Hashable, Codable {
   package var removedIndexes: [[String]] = []
   /// Those of removed indexes that a newer declaration has again; nil, as in older ledgers, if there are none.
   package var redeclaredIndexes: [[String]]?
+  /// Whether a field was added after the last removal of an index or a field; nil, as in older ledgers, if not.
+  ///
+  /// A declaration with all fields is newer than the removal, then.
+  package var hasGrown: Bool?
   /// The fingerprints of the declarations that this store has met, in the order in which they first changed it.
   package var declarations: [String] = []
 
@@ -104,6 +108,25 @@ package struct ModelHistory: Sendable, Hashable, Codable {
   /// Notes the schema that the store has before a change: a declaration of it is an earlier one.
   package mutating func leave(_ fingerprint: String) {
     if !declarations.contains(fingerprint) { declarations.insert(fingerprint, at: 0) }
+  }
+
+  /// Notes whether a change adds fields after removals.
+  mutating func noteGrowth(since past: ModelHistory, adds isAdding: Bool) {
+    if !removals.isSubset(of: past.removals) {
+      hasGrown = nil
+    } else if isAdding, !removedIndexes.isEmpty {
+      hasGrown = true
+    }
+  }
+
+  private var removals: Set<[StoredName]> {
+    Set((removedIndexes + fields.filter(\.isRemoved).map { [$0.name] }).map { $0.map(StoredName.init) })
+  }
+
+  /// Whether a declaration is newer than the last removal of an index.
+  func isOlder(than declared: ModelSchema, _ stored: ModelSchema) -> Bool {
+    hasGrown == true
+      && stored.fields.allSatisfy { declared.position(of: $0.name) != nil || Self.isRemoved($0.name) }
   }
 
   /// When the store met a declaration.

@@ -60,11 +60,11 @@ package struct SchemaComparison {
       name: name, fields: fields.map(\.field),
       key: stored.keyPositions.map { kept[$0].field.name }, indexes: indexes)
     remember(target)
-    let isSame = !hasChanged && target == stored && past.rememberedEqually(as: history)
-    if isSame {
+    if !hasChanged, target == stored, past.rememberedEqually(as: history) {
       if declared == stored { return .same }
       return .mapped(mapping(stored))
     }
+    history.noteGrowth(since: past, adds: !added.isEmpty)
     history.leave(stored.fingerprint)
     history.meet(declared.fingerprint)
     let change = try SchemaChange(
@@ -244,7 +244,8 @@ package struct SchemaComparison {
       stored: stored.indexes.map { IndexSchema($0.fields.map(renamed), isUnique: $0.isUnique) },
       declared: declared.indexes.map { IndexSchema($0.fields.map(targetNameOfField), isUnique: $0.isUnique) },
       removed: declaration.removedIndexes.map { $0.map(targetNameInRule) }, fields: kept.map(\.field),
-      isMet: isMet, saysNew: hasChanged || !past.rememberedEqually(as: history))
+      isMet: isMet,
+      saysNew: hasChanged || past.isOlder(than: declared, stored) || !past.rememberedEqually(as: history))
     return comparison.target(&history)
   }
 

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// How a declared schema reads and writes the rows of a stored one (contract S1).
 ///
@@ -81,6 +82,16 @@ package final class SchemaMapping: Sendable {
       guard case .stored(let position) = source else { return false }
       return stored.fields[position].kind == field.kind
         && stored.fields[position].isOptional == field.isOptional
+    }
+  }
+
+  /// The declared indexes that the store lacks, because a version that it takes for a newer one has removed them.
+  package var absentIndexes: [IndexSchema] {
+    declared.indexes.filter { index in
+      let fields = index.fields.map { StoredName(name($0)) }
+      return !stored.indexes.contains {
+        $0.fields.map(StoredName.init) == fields && ($0.isUnique || !index.isUnique)
+      }
     }
   }
 

@@ -81,14 +81,14 @@ extension KeepingTransaction {
       if let known = try map.all.first(where: { $0.hasField(of: reference) }) {
         reference.formerRules = (known.formerRules + [known.rule]).filter { $0 != reference.rule }
         if StoredName(known.target) == StoredName(reference.target) {
-          try save(reference)
+          try save(reference, of: declaration)
           continue
         }
         formerTarget = known.target
       } else if let ended = try map.ended.first(where: { $0.hasField(of: reference) }) {
         reference.formerRules = ended.formerRules.filter { $0 != reference.rule }
       }
-      try save(reference)
+      try save(reference, of: declaration)
       if let rule = declaration.orphanRules[StoredName(words.field)] {
         orphans.append(ReferenceWithOrphans(reference: reference, rule: rule))
       }
@@ -111,13 +111,24 @@ extension KeepingTransaction {
     for var reference in try map.all where declaration.ends(reference) {
       reference.formerRules = reference.formerRules.filter { $0 != reference.rule } + [reference.rule]
       reference.isEnded = true
-      try save(reference)
+      try save(reference, of: declaration)
     }
   }
 
-  private func save(_ reference: StoredReference) throws {
+  private func save(_ reference: StoredReference, of declaration: ModelDeclaration) throws {
     try ReferenceLedger.save(reference, in: wrapped)
     forgetReferences()
+    try meet(declaration)
+  }
+
+  /// Notes a declaration that changes references, though not the model: older versions must not undo it (contract S4).
+  private func meet(_ declaration: ModelDeclaration) throws {
+    let (fit, known) = try SchemaFits.fit(declaration, wrapped, location: location)
+    guard fit.isCurrent, case .mapped(let mapping) = fit, mapping.meeting == .never else { return }
+    var history = known ?? ModelHistory(model: mapping.stored.name)
+    history.leave(mapping.stored.fingerprint)
+    history.meet(declaration.schema.fingerprint)
+    try SchemaLedger.write(history, replacing: mapping.stored.name, in: wrapped)
   }
 
   /// The declared references under their stored names.

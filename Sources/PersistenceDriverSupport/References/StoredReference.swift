@@ -57,7 +57,7 @@ extension StoredReference {
   /// Whether the store keeps the reference as it is when code declares one of the same field.
   ///
   /// Code of the newest version replaces rules; other code may be older than the end of the reference, or than its rule.
-  func stays(as declared: StoredReference, replacesRules: Bool) -> Bool {
+  package func stays(as declared: StoredReference, replacesRules: Bool) -> Bool {
     guard hasEnds(of: declared) else { return false }
     if isEnded { return !replacesRules }
     return rule == declared.rule || !replacesRules && formerRules.contains(declared.rule)

@@ -42,8 +42,12 @@ package final class StoredRelations {
   private func model(stored name: String) throws -> ModelSchema? {
     if let schema = declared[StoredName(name)] { return schema }
     for (_, schema) in declared.sorted(by: { $0.key < $1.key }) {
-      if let mapping = try mapping(of: schema), StoredName(mapping.stored.name) == StoredName(name) {
-        return schema
+      do {
+        if let mapping = try mapping(of: schema), StoredName(mapping.stored.name) == StoredName(name) {
+          return schema
+        }
+      } catch let error as PersistenceError where error.code == .schemaMismatch || error.code == .newerStore {
+        // The declaration of another model may not match the store.
       }
     }
     return try model(named: name)
@@ -52,7 +56,14 @@ package final class StoredRelations {
   /// How the store represents a declared schema; nil if under the same names.
   private func mapping(of schema: ModelSchema) throws -> SchemaMapping? {
     guard let fitted = reader as? any FittedReader else { return nil }
-    return try fitted.fits.withMapping(of: schema, fitted.wrappedReader) { $0 }
+    return try fitted.fits.withMapping(of: schema, fitted.wrappedReader) { mapping in
+      // No request follows that would find an obsolete mapping.
+      let wanted = mapping?.stored ?? schema
+      if let found = try fitted.wrappedReader.schema(named: wanted.name) {
+        try wanted.requireCompatible(with: found, location: "")
+      }
+      return mapping
+    }
   }
 
   /// The model with a name; nil if the store does not contain it.

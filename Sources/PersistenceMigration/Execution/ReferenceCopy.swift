@@ -8,6 +8,8 @@ struct ReferenceCopy {
   private(set) var references: [StoredReference] = []
   /// The references whose target is not copied.
   private(set) var lost: [UnmappedObject] = []
+  /// The declarations that the source has met, by models that keep their schema: to the copy, too, they are earlier ones.
+  private var declarations: [StoredName: [String]] = [:]
   private let isChecked: Bool
 
   init(_ mappers: [RecordMapper], in snapshot: any StorageSnapshot, _ options: MigrationOptions) throws {
@@ -37,6 +39,11 @@ struct ReferenceCopy {
           model: mapper.destination.name, field: field, target: target.name, rule: reference.rule,
           formerRules: reference.formerRules, isEnded: reference.isEnded))
     }
+    for history in references.isEmpty ? [] : try SchemaLedger.histories(snapshot) {
+      let name = StoredName(history.model)
+      guard let mapper = models[name], mapper.source == mapper.destination else { continue }
+      declarations[name] = history.declarations
+    }
   }
 
   /// Checks the copied records, in the snapshot of a destination.
@@ -57,7 +64,15 @@ struct ReferenceCopy {
 
   /// Records the references in a destination, which keeps its own rules, and references that it has ended.
   func save(in transaction: any StorageTransaction) throws {
-    for reference in try begun(in: transaction) { try ReferenceLedger.save(reference, in: transaction) }
+    for reference in try begun(in: transaction) {
+      try ReferenceLedger.save(reference, in: transaction)
+      guard let met = declarations[StoredName(reference.model)], !met.isEmpty,
+        try SchemaLedger.history(of: reference.model, transaction) == nil
+      else { continue }
+      var history = ModelHistory(model: reference.model)
+      history.declarations = met
+      try SchemaLedger.write(history, replacing: reference.model, in: transaction)
+    }
   }
 
   /// The references that a destination does not know yet.

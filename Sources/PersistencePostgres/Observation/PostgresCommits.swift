@@ -82,7 +82,8 @@ final class PostgresCommits: NumberedCommits {
   /// the server and, on a standby, which one it is and how many numbers it shows.
   ///
   /// A standby writes a moment without the transactions that are open, but with the least of them. So it counts the numbers
-  /// from that one on: each commit adds one, and a removal of any also removes all that are less.
+  /// from that one on: each commit adds one, and a removal of any also removes all that are less. While no transaction with
+  /// a greater number has ended, none can have removed what the last check did not see.
   private func check(since moment: String?, _ connection: PostgresConnection) -> PostgresCommand {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
@@ -109,6 +110,7 @@ final class PostgresCommits: NumberedCommits {
       "NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = \(Self.removal)) "
       + "OR (least IS NOT NULL AND CASE WHEN pg_catalog.pg_is_in_recovery() "
       + "THEN least < pg_catalog.pg_snapshot_xmin(\(since)) "
+      + "OR pg_catalog.pg_snapshot_xmax(\(now)) = pg_catalog.pg_snapshot_xmax(\(since)) "
       + "ELSE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
       + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
       + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)) END)"

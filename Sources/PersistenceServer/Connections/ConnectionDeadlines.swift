@@ -1,157 +1,159 @@
-import NIOCore
-import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
-import NIOSSL
+#if HTTP
+  import NIOCore
+  import NIOHTTPTypes
+  import NIOHTTPTypesHTTP1
+  import NIOSSL
 
-/// Closes connections of slow clients: those slow to send a first byte, a head or a body, or to read an answer.
-///
-/// A deadline counts from the start of its phase, so a client cannot extend it by sending single bytes. The handler
-/// also tells the server's ``ConnectionTable`` what the connection does.
-final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
+  /// Closes connections of slow clients: those slow to send a first byte, a head or a body, or to read an answer.
+  ///
+  /// A deadline counts from the start of its phase, so a client cannot extend it by sending single bytes. The handler
+  /// also tells the server's ``ConnectionTable`` what the connection does.
+  final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
 
-  private let limits: ServerLimits
-  private let table: ConnectionTable
-  private let hosts: HostNames
-  private let tls: CurrentTLS?
-  private let compressor = Compression.answers
-  private var isCompressing = true
-  private var connection: Connection?
-  private var reading: Scheduled<Void>?
-  private var writing: Scheduled<Void>?
-  /// The number of requests without a complete answer.
-  private var unanswered = 0
-  private var isReadingBody = false
+    private let limits: ServerLimits
+    private let table: ConnectionTable
+    private let hosts: HostNames
+    private let tls: CurrentTLS?
+    private let compressor = Compression.answers
+    private var isCompressing = true
+    private var connection: Connection?
+    private var reading: Scheduled<Void>?
+    private var writing: Scheduled<Void>?
+    /// The number of requests without a complete answer.
+    private var unanswered = 0
+    private var isReadingBody = false
 
-  init(_ limits: ServerLimits, _ table: ConnectionTable, _ hosts: HostNames, _ tls: CurrentTLS?) {
-    (self.limits, self.table, self.hosts, self.tls) = (limits, table, hosts, tls)
-  }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    do {
-      let pipeline = context.pipeline.syncOperations
-      let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-      try pipeline.addHandler(RequestGuard(hosts, bodySize: limits.bodySize), position: .before(codec))
-      try pipeline.addHandler(compressor, position: .before(codec))
-      try pipeline.addHandler(Compression.bodies(limits.bodySize), position: .before(codec))
-      if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), position: .first) }
-      // Before TLS, whose first byte counts; the handshake is part of the time for a head.
-      let watch = FirstByteWatch { [self] in expectHead(context) }
-      try pipeline.addHandler(watch, position: .first)
-    } catch {
-      context.close(promise: nil)
-      return
+    init(_ limits: ServerLimits, _ table: ConnectionTable, _ hosts: HostNames, _ tls: CurrentTLS?) {
+      (self.limits, self.table, self.hosts, self.tls) = (limits, table, hosts, tls)
     }
-    if context.channel.isActive { begin(context) }
-  }
 
-  func channelActive(context: ChannelHandlerContext) {
-    begin(context)
-    context.fireChannelActive()
-  }
+    func handlerAdded(context: ChannelHandlerContext) {
+      do {
+        let pipeline = context.pipeline.syncOperations
+        let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+        try pipeline.addHandler(RequestGuard(hosts, bodySize: limits.bodySize), position: .before(codec))
+        try pipeline.addHandler(compressor, position: .before(codec))
+        try pipeline.addHandler(Compression.bodies(limits.bodySize), position: .before(codec))
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), position: .first) }
+        // Before TLS, whose first byte counts; the handshake is part of the time for a head.
+        let watch = FirstByteWatch { [self] in expectHead(context) }
+        try pipeline.addHandler(watch, position: .first)
+      } catch {
+        context.close(promise: nil)
+        return
+      }
+      if context.channel.isActive { begin(context) }
+    }
 
-  func handlerRemoved(context: ChannelHandlerContext) { forget() }
+    func channelActive(context: ChannelHandlerContext) {
+      begin(context)
+      context.fireChannelActive()
+    }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    forget()
-    context.fireChannelInactive()
-  }
+    func handlerRemoved(context: ChannelHandlerContext) { forget() }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // A client that closes its side while it waits has gone; no protocol on top of HTTP/1.1 does so.
-    if let event = event as? ChannelEvent, event == .inputClosed { connection?.clientHasGone() }
-    context.fireUserInboundEventTriggered(event)
-  }
+    func channelInactive(context: ChannelHandlerContext) {
+      forget()
+      context.fireChannelInactive()
+    }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head:
-      unanswered += 1
-      isReadingBody = true
-      if let connection { table.set(.busy, of: connection) }
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      // A client that closes its side while it waits has gone; no protocol on top of HTTP/1.1 does so.
+      if let event = event as? ChannelEvent, event == .inputClosed { connection?.clientHasGone() }
+      context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head:
+        unanswered += 1
+        isReadingBody = true
+        if let connection { table.set(.busy, of: connection) }
+        reading?.cancel()
+        reading = close(context, in: limits.bodyTime)
+      case .body: break
+      case .end:
+        isReadingBody = false
+        reading?.cancel()
+        reading = nil
+        if unanswered == 0 { expectNext(context) }
+      }
+      context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      switch unwrapOutboundIn(data) {
+      case .head where unanswered <= 0 && isCompressing:
+        // The framework answers a malformed head, for which the compressor has no request.
+        isCompressing = false
+        context.pipeline.syncOperations.removeHandler(compressor, promise: nil)
+      case .head, .body: break
+      case .end:
+        unanswered -= 1
+        if unanswered <= 0, !isReadingBody { expectNext(context) }
+      }
+      context.write(data, promise: promise)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+      writing?.cancel()
+      writing = context.channel.isWritable ? nil : close(context, in: limits.writeTime)
+      context.fireChannelWritabilityChanged()
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+      guard connection == nil else { return }
+      guard let added = table.add(context.channel) else {
+        context.close(promise: nil)
+        return
+      }
+      connection = added
       reading?.cancel()
-      reading = close(context, in: limits.bodyTime)
-    case .body: break
-    case .end:
-      isReadingBody = false
+      reading = close(context, in: limits.firstByteTime)
+    }
+
+    private func expectNext(_ context: ChannelHandlerContext) {
+      if let connection { table.set(.idle, of: connection) }
+      expectHead(context)
+    }
+
+    private func expectHead(_ context: ChannelHandlerContext) {
       reading?.cancel()
-      reading = nil
-      if unanswered == 0 { expectNext(context) }
+      reading = close(context, in: limits.headTime)
     }
-    context.fireChannelRead(data)
-  }
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    switch unwrapOutboundIn(data) {
-    case .head where unanswered <= 0 && isCompressing:
-      // The framework answers a malformed head, for which the compressor has no request.
-      isCompressing = false
-      context.pipeline.syncOperations.removeHandler(compressor, promise: nil)
-    case .head, .body: break
-    case .end:
-      unanswered -= 1
-      if unanswered <= 0, !isReadingBody { expectNext(context) }
+    private func close(_ context: ChannelHandlerContext, in time: Duration) -> Scheduled<Void> {
+      let channel = context.channel
+      return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.closeAtOnce() }
     }
-    context.write(data, promise: promise)
-  }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    writing?.cancel()
-    writing = context.channel.isWritable ? nil : close(context, in: limits.writeTime)
-    context.fireChannelWritabilityChanged()
-  }
-
-  private func begin(_ context: ChannelHandlerContext) {
-    guard connection == nil else { return }
-    guard let added = table.add(context.channel) else {
-      context.close(promise: nil)
-      return
+    private func forget() {
+      reading?.cancel()
+      writing?.cancel()
+      (reading, writing) = (nil, nil)
+      connection?.clientHasGone()
+      if let connection { table.remove(connection) }
+      connection = nil
     }
-    connection = added
-    reading?.cancel()
-    reading = close(context, in: limits.firstByteTime)
   }
 
-  private func expectNext(_ context: ChannelHandlerContext) {
-    if let connection { table.set(.idle, of: connection) }
-    expectHead(context)
+  /// Calls a closure at the first byte of a connection.
+  final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let whenReceived: () -> Void
+
+    init(whenReceived: @escaping () -> Void) { self.whenReceived = whenReceived }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      whenReceived()
+      context.fireChannelRead(data)
+      context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
   }
-
-  private func expectHead(_ context: ChannelHandlerContext) {
-    reading?.cancel()
-    reading = close(context, in: limits.headTime)
-  }
-
-  private func close(_ context: ChannelHandlerContext, in time: Duration) -> Scheduled<Void> {
-    let channel = context.channel
-    return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.closeAtOnce() }
-  }
-
-  private func forget() {
-    reading?.cancel()
-    writing?.cancel()
-    (reading, writing) = (nil, nil)
-    connection?.clientHasGone()
-    if let connection { table.remove(connection) }
-    connection = nil
-  }
-}
-
-/// Calls a closure at the first byte of a connection.
-final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = ByteBuffer
-  typealias InboundOut = ByteBuffer
-
-  private let whenReceived: () -> Void
-
-  init(whenReceived: @escaping () -> Void) { self.whenReceived = whenReceived }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    whenReceived()
-    context.fireChannelRead(data)
-    context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
-  }
-}
+#endif

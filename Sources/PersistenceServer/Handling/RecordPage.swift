@@ -1,93 +1,95 @@
-import PersistenceDriver
-import PersistenceDriverSupport
-import PersistenceHTTP
-import Synchronization
+#if HTTP
+  import PersistenceDriver
+  import PersistenceDriverSupport
+  import PersistenceHTTP
+  import Synchronization
 
-/// A page of records as one JSON object, in chunks.
-///
-/// A page that is short enough is one chunk. A longer one holds a snapshot until it is sent. One request uses it.
-final class RecordPage: AnswerStream {
-  private struct Progress {
-    var count = 0
-    /// The number of bytes in earlier chunks.
-    var size = 0
-    var last: [PersistentValue]?
-    /// A chunk that was read but not returned.
-    var first: [UInt8]?
-    var isComplete = false
-  }
-
-  private struct EndOfPage: Error {}
-  private struct EndOfChunk: Error {}
-
-  /// The maximum size of a chunk in bytes, apart from its last record.
-  private static let chunkSize = 128 << 10
-
-  private let order: PageOrder
-  private let limit: Int
-  private let sizeLimit: Int
-  private let results: any StorageResults
-  private let fields: AnswerFields
-  private let progress = Mutex(Progress())
-
-  /// Fetches the records of a page, and reads its first chunk.
-  init(_ query: WireQuery, limit: Int, sizeLimit: Int, in service: StoreService) throws {
-    (self.limit, self.sizeLimit) = (limit, sizeLimit)
-    // One more record shows whether another page follows.
-    let asked = try service.answerable(query, limit: limit + 1)
-    order = asked.order
-    fields = AnswerFields(query, order)
-    results = try fields.fetch(asked.request)
-    let first = try next()
-    progress.withLock { $0.first = first }
-  }
-
-  /// The whole page and the position of the next one, if the first chunk contains it; nil for a longer page.
-  func whole() throws -> (text: String, next: String?)? {
-    try progress.withLock { progress in
-      guard progress.isComplete, let first = progress.first else { return nil }
-      return (
-        String(decoding: first, as: UTF8.self),
-        try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
-      )
+  /// A page of records as one JSON object, in chunks.
+  ///
+  /// A page that is short enough is one chunk. A longer one holds a snapshot until it is sent. One request uses it.
+  final class RecordPage: AnswerStream {
+    private struct Progress {
+      var count = 0
+      /// The number of bytes in earlier chunks.
+      var size = 0
+      var last: [PersistentValue]?
+      /// A chunk that was read but not returned.
+      var first: [UInt8]?
+      var isComplete = false
     }
-  }
 
-  func next() throws -> [UInt8]? {
-    var progress = progress.withLock { progress in
-      defer { progress.first = nil }
-      return progress
+    private struct EndOfPage: Error {}
+    private struct EndOfChunk: Error {}
+
+    /// The maximum size of a chunk in bytes, apart from its last record.
+    private static let chunkSize = 128 << 10
+
+    private let order: PageOrder
+    private let limit: Int
+    private let sizeLimit: Int
+    private let results: any StorageResults
+    private let fields: AnswerFields
+    private let progress = Mutex(Progress())
+
+    /// Fetches the records of a page, and reads its first chunk.
+    init(_ query: WireQuery, limit: Int, sizeLimit: Int, in service: StoreService) throws {
+      (self.limit, self.sizeLimit) = (limit, sizeLimit)
+      // One more record shows whether another page follows.
+      let asked = try service.answerable(query, limit: limit + 1)
+      order = asked.order
+      fields = AnswerFields(query, order)
+      results = try fields.fetch(asked.request)
+      let first = try next()
+      progress.withLock { $0.first = first }
     }
-    if let first = progress.first { return first }
-    if progress.isComplete { return nil }
-    var bytes = progress.size == 0 ? Array("{\"records\":[".utf8) : []
-    var isLast = false
-    do {
-      let wanted = limit + 1 - progress.count
-      _ = try results.read(from: progress.count, limit: wanted) { row in
-        let isFull = progress.count == limit || progress.size + bytes.count > sizeLimit
-        if isFull { throw EndOfPage() }
-        guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
-        if progress.count > 0 { bytes.append(UInt8(ascii: ",")) }
-        try fields.writer.append(row, to: &bytes)
-        progress.count += 1
-        if progress.count == limit || progress.size + bytes.count > sizeLimit {
-          progress.last = try fields.anchor(of: row)
-        }
+
+    /// The whole page and the position of the next one, if the first chunk contains it; nil for a longer page.
+    func whole() throws -> (text: String, next: String?)? {
+      try progress.withLock { progress in
+        guard progress.isComplete, let first = progress.first else { return nil }
+        return (
+          String(decoding: first, as: UTF8.self),
+          try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
+        )
       }
-      isLast = true
-      progress.last = nil
-    } catch is EndOfPage {
-      isLast = true
-    } catch is EndOfChunk {}
-    if isLast {
-      let token = try progress.last.map { "\"\(try PositionToken.text(order.anchor(of: $0), of: order))\"" }
-      bytes.append(contentsOf: ("],\"next\":" + (token ?? "null") + "}").utf8)
-      progress.isComplete = true
     }
-    progress.size += bytes.count
-    let reached = progress
-    self.progress.withLock { $0 = reached }
-    return bytes
+
+    func next() throws -> [UInt8]? {
+      var progress = progress.withLock { progress in
+        defer { progress.first = nil }
+        return progress
+      }
+      if let first = progress.first { return first }
+      if progress.isComplete { return nil }
+      var bytes = progress.size == 0 ? Array("{\"records\":[".utf8) : []
+      var isLast = false
+      do {
+        let wanted = limit + 1 - progress.count
+        _ = try results.read(from: progress.count, limit: wanted) { row in
+          let isFull = progress.count == limit || progress.size + bytes.count > sizeLimit
+          if isFull { throw EndOfPage() }
+          guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
+          if progress.count > 0 { bytes.append(UInt8(ascii: ",")) }
+          try fields.writer.append(row, to: &bytes)
+          progress.count += 1
+          if progress.count == limit || progress.size + bytes.count > sizeLimit {
+            progress.last = try fields.anchor(of: row)
+          }
+        }
+        isLast = true
+        progress.last = nil
+      } catch is EndOfPage {
+        isLast = true
+      } catch is EndOfChunk {}
+      if isLast {
+        let token = try progress.last.map { "\"\(try PositionToken.text(order.anchor(of: $0), of: order))\"" }
+        bytes.append(contentsOf: ("],\"next\":" + (token ?? "null") + "}").utf8)
+        progress.isComplete = true
+      }
+      progress.size += bytes.count
+      let reached = progress
+      self.progress.withLock { $0 = reached }
+      return bytes
+    }
   }
-}
+#endif

@@ -1,35 +1,37 @@
-import PersistenceDriver
-import PersistenceHTTP
+#if HTTP
+  import PersistenceDriver
+  import PersistenceHTTP
 
-extension StoreService {
-  /// The record of a key.
-  func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {
-    let schema = try schema(name, in: context)
-    let parameters = try request.parameters(known: ["select"])
-    let selection = try parameters["select"].map { try FieldSelection.positions($0, in: schema) }
-    let key = try RecordKey(path: key, in: schema)
-    let (wanted, unwanted) = (try request.ifMatchTags(), try request.ifNoneMatchTags())
-    var found: (line: String, answer: String)?
-    _ = try context.find(key, in: schema) { row in
-      let line = try RecordJSON.line(row, schema)
-      found = (line, try selection.map { try RecordJSON.line(row, schema, selecting: $0) } ?? line)
+  extension StoreService {
+    /// The record of a key.
+    func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {
+      let schema = try schema(name, in: context)
+      let parameters = try request.parameters(known: ["select"])
+      let selection = try parameters["select"].map { try FieldSelection.positions($0, in: schema) }
+      let key = try RecordKey(path: key, in: schema)
+      let (wanted, unwanted) = (try request.ifMatchTags(), try request.ifNoneMatchTags())
+      var found: (line: String, answer: String)?
+      _ = try context.find(key, in: schema) { row in
+        let line = try RecordJSON.line(row, schema)
+        found = (line, try selection.map { try RecordJSON.line(row, schema, selecting: $0) } ?? line)
+      }
+      guard let found else { throw PersistenceError.notFound(key, in: schema) }
+      // The tag is that of the whole record, so that it also guards a write.
+      let tag = EntityTag(ofLine: found.line)
+      guard wanted?.matches(tag) != false else {
+        throw Problem(
+          status: 412, .conflict, "the stored record differs from the expected one; read it again",
+          model: schema.name)
+      }
+      guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: [("ETag", tag.text)]) }
+      return Answer(status: 200, headers: [("ETag", tag.text)], body: .json(found.answer))
     }
-    guard let found else { throw PersistenceError.notFound(key, in: schema) }
-    // The tag is that of the whole record, so that it also guards a write.
-    let tag = EntityTag(ofLine: found.line)
-    guard wanted?.matches(tag) != false else {
-      throw Problem(
-        status: 412, .conflict, "the stored record differs from the expected one; read it again",
-        model: schema.name)
-    }
-    guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: [("ETag", tag.text)]) }
-    return Answer(status: 200, headers: [("ETag", tag.text)], body: .json(found.answer))
-  }
 
-  /// The canonical line of a record; nil if it does not exist.
-  func line(of key: RecordKey, _ schema: ModelSchema, in reader: any StorageReader) throws -> String? {
-    var line: String?
-    _ = try reader.find(key, in: schema) { line = try RecordJSON.line($0, schema) }
-    return line
+    /// The canonical line of a record; nil if it does not exist.
+    func line(of key: RecordKey, _ schema: ModelSchema, in reader: any StorageReader) throws -> String? {
+      var line: String?
+      _ = try reader.find(key, in: schema) { line = try RecordJSON.line($0, schema) }
+      return line
+    }
   }
-}
+#endif

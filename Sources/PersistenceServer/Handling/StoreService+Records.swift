@@ -1,225 +1,227 @@
-import PersistenceDriver
-import PersistenceDriverSupport
-import PersistenceHTTP
-import Synchronization
+#if HTTP
+  import PersistenceDriver
+  import PersistenceDriverSupport
+  import PersistenceHTTP
+  import Synchronization
 
-extension StoreService {
-  /// The query of a request, from its body or from its URL.
-  func query(
-    _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
-  ) throws -> WireQuery {
-    let schema = try schema(name, in: context)
-    let relations = StoredRelations(context, declared: declared)
-    guard request.method == .post else {
-      return try WireQuery(
-        try request.parameters(known: known), schema, relations: relations, limits: queryLimits)
-    }
-    _ = try request.parameters(known: [])
-    return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: known)
-  }
-
-  /// The records of a query: a stream of lines, or a page.
-  func records(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
-    // A page has a weak tag or none, and weak tags never match here (RFC 9110, 13.1.1).
-    if let wanted = try served.ifMatchTags(), wanted != .any {
-      throw Problem(
-        status: 412, .conflict,
-        "the tag of a page is weak, and If-Match needs a strong one; use If-None-Match",
-        model: query.query.schema.name)
-    }
-    var answer = try served.wantsLines ? lines(query) : page(query, served)
-    guard answer.status == 200, served.wantsCount else { return answer }
-    // Of all pages, so without their limits.
-    let all = RelatedQuery(query.query.schema, where: query.query.predicate)
-    answer.headers.append(("Content-Range", "records */\(try count(all))"))
-    answer.headers.append(("Preference-Applied", "count=exact"))
-    return answer
-  }
-
-  private func lines(_ query: WireQuery) throws -> Answer {
-    guard query.inclusions.isEmpty else {
-      throw PersistenceError.invalidRequest("lines have no included records; request application/json")
-    }
-    let lines = try RecordLines(query, in: self)
-    return Answer(
-      status: 200, body: .stream(type: "application/x-ndjson", lines), isCompressible: true)
-  }
-
-  private func page(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
-    let limit = query.query.limit ?? limits.defaultPageSize
-    if limit > limits.pageSize {
-      throw PersistenceError.invalidRequest(
-        "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
-      )
-    }
-    let unwanted = try served.ifNoneMatchTags()
-    let whole: (text: String, next: String?)
-    if query.inclusions.isEmpty {
-      let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self)
-      guard let text = try page.whole() else {
-        return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
+  extension StoreService {
+    /// The query of a request, from its body or from its URL.
+    func query(
+      _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
+    ) throws -> WireQuery {
+      let schema = try schema(name, in: context)
+      let relations = StoredRelations(context, declared: declared)
+      guard request.method == .post else {
+        return try WireQuery(
+          try request.parameters(known: known), schema, relations: relations, limits: queryLimits)
       }
-      whole = text
-    } else {
-      whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
+      _ = try request.parameters(known: [])
+      return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: known)
     }
-    var headers: [(name: String, value: String)] = []
-    if served.method != .post {
-      // The tag is weak, because the page may be sent compressed.
-      let tag = EntityTag(ofLine: whole.text)
-      headers.append(("ETag", "W/" + tag.text))
-      if let next = whole.next { headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\"")) }
-      guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: headers) }
-    }
-    return Answer(status: 200, headers: headers, body: .json(whole.text), isCompressible: true)
-  }
-}
 
-extension ServiceRequest {
-  /// Whether the client wants the number of all records of a query.
-  var wantsCount: Bool {
-    (prefer ?? "").split(whereSeparator: { $0 == "," || $0 == ";" })
-      .contains { $0.filter { $0 != " " }.lowercased() == "count=exact" }
-  }
-
-  /// The path and parameters of the page that begins at a token.
-  fileprivate func target(after token: String) -> String {
-    let kept = (parameters ?? "").split(separator: "&").filter {
-      let name = $0.prefix { $0 != "=" }
-      return name != "after" && name != "offset"
-    }
-    return path.text + "?" + (kept + ["after=\(token)"]).joined(separator: "&")
-  }
-}
-
-extension StoreService {
-  /// The request of a query and the order of its pages; a query that asks of related records reads one moment.
-  func answerable(_ query: WireQuery, limit: Int? = nil) throws -> (
-    request: AnswerableRequest, order: PageOrder
-  ) {
-    let reader = try reader(isRelated: query.query.isRelated || !query.inclusions.isEmpty)
-    var asked = query.query
-    if let limit { asked.limit = limit }
-    let order = try asked.pageOrder(by: reader, declared: declared)
-    let request = try asked.answered(
-      by: reader, declared: declared, after: query.anchor(in: order), keyLimit: limits.relatedKeys)
-    return (request, order)
-  }
-
-  /// Counts the records of a query.
-  func count(_ query: RelatedQuery) throws -> Int {
-    let reader = try reader(isRelated: query.isRelated)
-    return try query.answered(by: reader, declared: declared, keyLimit: limits.relatedKeys).count()
-  }
-
-  private func reader(isRelated: Bool) throws -> any StorageReader {
-    if isRelated { return try context.snapshot() }
-    return context
-  }
-}
-
-/// The fields of the records in an answer, and the rows that are fetched for them.
-///
-/// The rows of a selection have the selected fields, then those that only the token of the next page and
-/// the inclusions need.
-struct AnswerFields: Sendable {
-  let writer: RecordWriter
-  /// The positions of the fields to fetch; nil for whole rows.
-  private let fetched: [Int]?
-  /// The cells with the values of the total order; empty without tokens.
-  private let anchor: [Int]
-  /// The cells with the values that decide what is included.
-  private let included: [Int]
-
-  /// The fields of a query's answer, whose pages begin after a bookmark of an order; nil without tokens.
-  init(_ query: WireQuery, _ order: PageOrder?, including positions: [Int] = []) {
-    let schema = query.query.schema
-    let hidden = (order?.positions ?? []) + positions
-    var cells = hidden
-    if var selection = query.selection {
-      writer = RecordWriter(selection.map { schema.fields[$0] })
-      cells = hidden.map { position in
-        if let cell = selection.firstIndex(of: position) { return cell }
-        selection.append(position)
-        return selection.count - 1
+    /// The records of a query: a stream of lines, or a page.
+    func records(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
+      // A page has a weak tag or none, and weak tags never match here (RFC 9110, 13.1.1).
+      if let wanted = try served.ifMatchTags(), wanted != .any {
+        throw Problem(
+          status: 412, .conflict,
+          "the tag of a page is weak, and If-Match needs a strong one; use If-None-Match",
+          model: query.query.schema.name)
       }
-      fetched = selection
-    } else {
-      writer = RecordWriter(schema.fields)
-      fetched = nil
+      var answer = try served.wantsLines ? lines(query) : page(query, served)
+      guard answer.status == 200, served.wantsCount else { return answer }
+      // Of all pages, so without their limits.
+      let all = RelatedQuery(query.query.schema, where: query.query.predicate)
+      answer.headers.append(("Content-Range", "records */\(try count(all))"))
+      answer.headers.append(("Preference-Applied", "count=exact"))
+      return answer
     }
-    anchor = Array(cells.prefix(hidden.count - positions.count))
-    included = Array(cells.suffix(positions.count))
-  }
 
-  func fetch(_ request: AnswerableRequest) throws -> any StorageResults {
-    try request.fetch(selecting: fetched)
-  }
-
-  /// The values that decide the position of a row in the order.
-  func anchor(of row: borrowing Row) throws -> [PersistentValue] { try Self.values(anchor, of: row) }
-
-  /// The values that decide what is included with a row.
-  func included(of row: borrowing Row) throws -> [PersistentValue] { try Self.values(included, of: row) }
-
-  private static func values(_ cells: [Int], of row: borrowing Row) throws -> [PersistentValue] {
-    var values: [PersistentValue] = []
-    for cell in cells { values.append(try row.value(at: cell)) }
-    return values
-  }
-}
-
-/// The body of a streamed answer, in chunks, for one request.
-protocol AnswerStream: Sendable {
-  /// The next bytes; nil at the end.
-  func next() throws -> [UInt8]?
-}
-
-/// The records of a query as lines, in chunks, for a streamed answer.
-///
-/// It holds a snapshot while it exists. One request uses it.
-final class RecordLines: AnswerStream {
-  private let results: any StorageResults
-  private let writer: RecordWriter
-  private let progress = Mutex(Progress())
-
-  private struct Progress {
-    var offset = 0
-    var rows = 64
-    var isAtEnd = false
-  }
-
-  private struct EndOfChunk: Error {}
-
-  /// The maximum size of a chunk in bytes, apart from its last record.
-  private static let chunkSize = 128 << 10
-
-  init(_ query: WireQuery, in service: StoreService) throws {
-    let fields = AnswerFields(query, nil)
-    writer = fields.writer
-    results = try fields.fetch(service.answerable(query).request)
-  }
-
-  /// The next lines; nil at the end.
-  func next() throws -> [UInt8]? {
-    var progress = progress.withLock(\.self)
-    if progress.isAtEnd { return nil }
-    var (bytes, read) = ([UInt8](), 0)
-    do {
-      _ = try results.read(from: progress.offset, limit: progress.rows) { row in
-        // The estimated number of rows can be too high, since records have no size limit.
-        guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
-        try writer.append(row, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
-        read += 1
+    private func lines(_ query: WireQuery) throws -> Answer {
+      guard query.inclusions.isEmpty else {
+        throw PersistenceError.invalidRequest("lines have no included records; request application/json")
       }
-      progress.isAtEnd = read < progress.rows
-    } catch is EndOfChunk {}
-    progress.offset += read
-    // Estimate the rows of the next chunk from the size of these.
-    if read > 0 { progress.rows = min(4096, max(1, Self.chunkSize * read / max(1, bytes.count))) }
-    let next = progress
-    self.progress.withLock { $0 = next }
-    return bytes.isEmpty ? nil : bytes
+      let lines = try RecordLines(query, in: self)
+      return Answer(
+        status: 200, body: .stream(type: "application/x-ndjson", lines), isCompressible: true)
+    }
+
+    private func page(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
+      let limit = query.query.limit ?? limits.defaultPageSize
+      if limit > limits.pageSize {
+        throw PersistenceError.invalidRequest(
+          "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
+        )
+      }
+      let unwanted = try served.ifNoneMatchTags()
+      let whole: (text: String, next: String?)
+      if query.inclusions.isEmpty {
+        let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self)
+        guard let text = try page.whole() else {
+          return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
+        }
+        whole = text
+      } else {
+        whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
+      }
+      var headers: [(name: String, value: String)] = []
+      if served.method != .post {
+        // The tag is weak, because the page may be sent compressed.
+        let tag = EntityTag(ofLine: whole.text)
+        headers.append(("ETag", "W/" + tag.text))
+        if let next = whole.next { headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\"")) }
+        guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: headers) }
+      }
+      return Answer(status: 200, headers: headers, body: .json(whole.text), isCompressible: true)
+    }
   }
-}
+
+  extension ServiceRequest {
+    /// Whether the client wants the number of all records of a query.
+    var wantsCount: Bool {
+      (prefer ?? "").split(whereSeparator: { $0 == "," || $0 == ";" })
+        .contains { $0.filter { $0 != " " }.lowercased() == "count=exact" }
+    }
+
+    /// The path and parameters of the page that begins at a token.
+    fileprivate func target(after token: String) -> String {
+      let kept = (parameters ?? "").split(separator: "&").filter {
+        let name = $0.prefix { $0 != "=" }
+        return name != "after" && name != "offset"
+      }
+      return path.text + "?" + (kept + ["after=\(token)"]).joined(separator: "&")
+    }
+  }
+
+  extension StoreService {
+    /// The request of a query and the order of its pages; a query that asks of related records reads one moment.
+    func answerable(_ query: WireQuery, limit: Int? = nil) throws -> (
+      request: AnswerableRequest, order: PageOrder
+    ) {
+      let reader = try reader(isRelated: query.query.isRelated || !query.inclusions.isEmpty)
+      var asked = query.query
+      if let limit { asked.limit = limit }
+      let order = try asked.pageOrder(by: reader, declared: declared)
+      let request = try asked.answered(
+        by: reader, declared: declared, after: query.anchor(in: order), keyLimit: limits.relatedKeys)
+      return (request, order)
+    }
+
+    /// Counts the records of a query.
+    func count(_ query: RelatedQuery) throws -> Int {
+      let reader = try reader(isRelated: query.isRelated)
+      return try query.answered(by: reader, declared: declared, keyLimit: limits.relatedKeys).count()
+    }
+
+    private func reader(isRelated: Bool) throws -> any StorageReader {
+      if isRelated { return try context.snapshot() }
+      return context
+    }
+  }
+
+  /// The fields of the records in an answer, and the rows that are fetched for them.
+  ///
+  /// The rows of a selection have the selected fields, then those that only the token of the next page and
+  /// the inclusions need.
+  struct AnswerFields: Sendable {
+    let writer: RecordWriter
+    /// The positions of the fields to fetch; nil for whole rows.
+    private let fetched: [Int]?
+    /// The cells with the values of the total order; empty without tokens.
+    private let anchor: [Int]
+    /// The cells with the values that decide what is included.
+    private let included: [Int]
+
+    /// The fields of a query's answer, whose pages begin after a bookmark of an order; nil without tokens.
+    init(_ query: WireQuery, _ order: PageOrder?, including positions: [Int] = []) {
+      let schema = query.query.schema
+      let hidden = (order?.positions ?? []) + positions
+      var cells = hidden
+      if var selection = query.selection {
+        writer = RecordWriter(selection.map { schema.fields[$0] })
+        cells = hidden.map { position in
+          if let cell = selection.firstIndex(of: position) { return cell }
+          selection.append(position)
+          return selection.count - 1
+        }
+        fetched = selection
+      } else {
+        writer = RecordWriter(schema.fields)
+        fetched = nil
+      }
+      anchor = Array(cells.prefix(hidden.count - positions.count))
+      included = Array(cells.suffix(positions.count))
+    }
+
+    func fetch(_ request: AnswerableRequest) throws -> any StorageResults {
+      try request.fetch(selecting: fetched)
+    }
+
+    /// The values that decide the position of a row in the order.
+    func anchor(of row: borrowing Row) throws -> [PersistentValue] { try Self.values(anchor, of: row) }
+
+    /// The values that decide what is included with a row.
+    func included(of row: borrowing Row) throws -> [PersistentValue] { try Self.values(included, of: row) }
+
+    private static func values(_ cells: [Int], of row: borrowing Row) throws -> [PersistentValue] {
+      var values: [PersistentValue] = []
+      for cell in cells { values.append(try row.value(at: cell)) }
+      return values
+    }
+  }
+
+  /// The body of a streamed answer, in chunks, for one request.
+  protocol AnswerStream: Sendable {
+    /// The next bytes; nil at the end.
+    func next() throws -> [UInt8]?
+  }
+
+  /// The records of a query as lines, in chunks, for a streamed answer.
+  ///
+  /// It holds a snapshot while it exists. One request uses it.
+  final class RecordLines: AnswerStream {
+    private let results: any StorageResults
+    private let writer: RecordWriter
+    private let progress = Mutex(Progress())
+
+    private struct Progress {
+      var offset = 0
+      var rows = 64
+      var isAtEnd = false
+    }
+
+    private struct EndOfChunk: Error {}
+
+    /// The maximum size of a chunk in bytes, apart from its last record.
+    private static let chunkSize = 128 << 10
+
+    init(_ query: WireQuery, in service: StoreService) throws {
+      let fields = AnswerFields(query, nil)
+      writer = fields.writer
+      results = try fields.fetch(service.answerable(query).request)
+    }
+
+    /// The next lines; nil at the end.
+    func next() throws -> [UInt8]? {
+      var progress = progress.withLock(\.self)
+      if progress.isAtEnd { return nil }
+      var (bytes, read) = ([UInt8](), 0)
+      do {
+        _ = try results.read(from: progress.offset, limit: progress.rows) { row in
+          // The estimated number of rows can be too high, since records have no size limit.
+          guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
+          try writer.append(row, to: &bytes)
+          bytes.append(UInt8(ascii: "\n"))
+          read += 1
+        }
+        progress.isAtEnd = read < progress.rows
+      } catch is EndOfChunk {}
+      progress.offset += read
+      // Estimate the rows of the next chunk from the size of these.
+      if read > 0 { progress.rows = min(4096, max(1, Self.chunkSize * read / max(1, bytes.count))) }
+      let next = progress
+      self.progress.withLock { $0 = next }
+      return bytes.isEmpty ? nil : bytes
+    }
+  }
+#endif

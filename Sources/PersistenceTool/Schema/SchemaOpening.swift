@@ -38,11 +38,16 @@ struct SchemaOpening: Encodable {
   init() {}
 
   init(_ document: SchemaDocument, _ reader: any StorageReader, location: String) throws {
-    let stored = try ReferenceLedger.references(reader)
+    let stored = try ReferenceLedger.entries(reader)
     for model in document.models {
       let declaration = try model.declaration
-      let (references, broken) = try document.references(of: model, stored, reader, location: location)
       let (fit, history) = try SchemaFits.fit(declaration, reader, location: location)
+      var after = fit
+      if case .evolves(let plan) = fit {
+        after = try SchemaComparison.fit(declaration, stored: plan.change.target, history: plan.history)
+      }
+      let (references, broken) = try document.references(
+        of: model, after, stored, reader, location: location)
       switch fit {
       case .absent:
         models.append(Model(name: model.name, outcome: .new, lines: [declaration.schema.description]))
@@ -111,29 +116,39 @@ struct SchemaOpening: Encodable {
 
 extension SchemaDocument {
   /// The references of a model that begin, change or end, one line for each, and what prevents them from beginning.
+  ///
+  /// `fit` is what the declaration needs after the opening.
   fileprivate func references(
-    of model: Model, _ stored: [StoredReference], _ reader: any StorageReader, location: String
+    of model: Model, _ fit: SchemaFit, _ stored: [StoredReference], _ reader: any StorageReader,
+    location: String
   ) throws -> (lines: [String], broken: [String]) {
     var (lines, broken): ([String], [String]) = ([], [])
     for field in model.fields {
       let names = [field.schema.name] + field.formerNames
-      let known = stored.first {
+      let entries = stored.filter {
         ([model.name] + model.formerNames).containsName($0.model) && names.containsName($0.field)
       }
+      let known = entries.first { !$0.isEnded }
       guard let now = field.reference else {
-        if let known, field.endsReference { lines.append("- \(field.schema.name) refers to \(known.target)") }
+        if let known, field.endsReference, fit.isCurrent {
+          lines.append("- \(field.schema.name) refers to \(known.target)")
+        }
         continue
       }
       let target = self.model(now.target)
       let there = try target.flatMap { try reader.storedName(of: $0, location: location) }
       // A later version may have renamed the target.
       let targets = [now.target] + (target?.formerNames ?? []) + [there].compactMap(\.self)
-      let isSame = known.map { targets.containsName($0.target) } ?? false
-      if let known, isSame {
-        if known.rule != now.rule {
-          lines.append(
-            "* \(field.schema.name) refers to \(now.target): \(known.rule.rawValue) → \(now.rule.rawValue)")
-        }
+      let same = entries.filter { targets.containsName($0.target) }
+      let stays = same.contains { entry in
+        var declared = entry
+        declared.rule = now.rule
+        return entry.stays(as: declared, replacesRules: fit.isNewest)
+      }
+      if stays { continue }
+      if let known, same.contains(known) {
+        lines.append(
+          "* \(field.schema.name) refers to \(now.target): \(known.rule.rawValue) → \(now.rule.rawValue)")
         continue
       }
       let former = known.map { "* \(field.schema.name) refers to \($0.target) → " }
