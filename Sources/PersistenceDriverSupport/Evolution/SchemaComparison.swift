@@ -64,7 +64,7 @@ package struct SchemaComparison {
       if declared == stored { return .same }
       return .mapped(mapping(stored))
     }
-    history.noteGrowth(since: past, adds: !added.isEmpty)
+    history.noteGrowth(since: past, adds: added.contains { !past.knows($0.field.name) })
     history.leave(stored.fingerprint)
     history.meet(declared.fingerprint)
     let change = try SchemaChange(

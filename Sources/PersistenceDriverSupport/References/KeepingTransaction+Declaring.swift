@@ -39,8 +39,9 @@ extension StorageTransaction {
     var orphans: [ReferenceWithOrphans] = []
     for declaration in declarations where declaration.mentionsReferences {
       let fit = try SchemaFits.fit(declaration, self, location: location).fit
+      let replacesRules = try declaration.replacesRules(fit, self)
       if fit.isCurrent { try keeper.endReferences(declaration) }
-      orphans += try keeper.declare(declaration, replacesRules: fit.isNewest)
+      orphans += try keeper.declare(declaration, replacesRules: replacesRules)
     }
     // With all references, of whatever model: deleting an orphan also deletes what refers to it, or makes it an orphan.
     var isSettled = false
@@ -185,9 +186,21 @@ extension ModelDeclaration {
     if references.isEmpty && endedReferences.isEmpty { return false }
     let stored = try ReferenceLedger.entries(reader)
     if stored.contains(where: { !$0.isEnded && ends($0) }) { return true }
-    return try !plainReferences().allSatisfy { reference in
-      stored.contains { $0.stays(as: reference, replacesRules: replacesRules) }
+    return try !zip(plainReferences(), references).allSatisfy { reference, words in
+      var reference = reference
+      func isThere() -> Bool { stored.contains { $0.stays(as: reference, replacesRules: replacesRules) } }
+      if isThere() { return true }
+      // A newer version may have renamed the target.
+      reference.target = try SchemaFits.storedName(of: words.target(), reader) ?? reference.target
+      return isThere()
     }
+  }
+
+  /// Whether an opening lets the delete rules replace those of other versions, by what the declaration needs before it.
+  ///
+  /// A declaration that the store has never met is the newest one as soon as it changes any reference.
+  package func replacesRules(_ fit: SchemaFit, _ reader: any StorageReader) throws -> Bool {
+    try fit.isNewest || (fit.isCurrent && changesReferences(reader, replacesRules: false))
   }
 }
 

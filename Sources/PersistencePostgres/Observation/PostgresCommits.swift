@@ -24,8 +24,9 @@ final class PostgresCommits: NumberedCommits {
     var hasNewServer = false
     /// The standby that gave the moment; nil for a primary server.
     var standby: Int64?
-    /// How many numbers at or above the least open one the standby showed.
+    /// How many numbers at or above the least open one the standby showed, and the least number of all.
     var standbyCount: Int64?
+    var standbyLeast: String?
 
     /// The commits in the answer to a check, which is the last one from then on.
     ///
@@ -33,10 +34,15 @@ final class PostgresCommits: NumberedCommits {
     mutating func take(_ result: PostgresResult) -> NewCommits {
       let (run, standby) = (PostgresServerRun.text(result, from: 3), result.integer(0, 5))
       let isSame = !hasNewServer && run == serverRun && standby == self.standby
+      let least = result.text(0, 8)
+      // Without a later transaction, none has removed what the last check did not see; one that removes what it saw takes
+      // the least number first.
+      let isUntouched = standby != nil && result.integer(0, 9) == 1 && least != nil && least == standbyLeast
       let isWhole =
-        moment == nil || (isSame && result.integer(0, 2) == 1 && result.integer(0, 6) == standbyCount)
+        moment == nil
+        || (isSame && (isUntouched || result.integer(0, 2) == 1) && result.integer(0, 6) == standbyCount)
       (moment, serverRun, hasNewServer) = (result.text(0, 0), run, false)
-      (self.standby, standbyCount) = (standby, result.integer(0, 7))
+      (self.standby, standbyCount, standbyLeast) = (standby, result.integer(0, 7), least)
       let found = (result.text(0, 1) ?? "").split(separator: ",").compactMap { UInt64($0) }
       return NewCommits(numbers: isWhole ? found : [], isWhole: isWhole)
     }
@@ -82,8 +88,7 @@ final class PostgresCommits: NumberedCommits {
   /// the server and, on a standby, which one it is and how many numbers it shows.
   ///
   /// A standby writes a moment without the transactions that are open, but with the least of them. So it counts the numbers
-  /// from that one on: each commit adds one, and a removal of any also removes all that are less. While no transaction with
-  /// a greater number has ended, none can have removed what the last check did not see.
+  /// from that one on: each commit adds one, and a removal of any also removes all that are less.
   private func check(since moment: String?, _ connection: PostgresConnection) -> PostgresCommand {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
@@ -110,7 +115,6 @@ final class PostgresCommits: NumberedCommits {
       "NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = \(Self.removal)) "
       + "OR (least IS NOT NULL AND CASE WHEN pg_catalog.pg_is_in_recovery() "
       + "THEN least < pg_catalog.pg_snapshot_xmin(\(since)) "
-      + "OR pg_catalog.pg_snapshot_xmax(\(now)) = pg_catalog.pg_snapshot_xmax(\(since)) "
       + "ELSE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
       + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
       + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)) END)"
@@ -121,7 +125,8 @@ final class PostgresCommits: NumberedCommits {
       knowsRun ? (PostgresServerRun.columns, ", " + PostgresServerRun.source) : ("NULL, NULL", "")
     return PostgresCommand(
       "SELECT \(now)::text, found, \(isWhole), \(run), \(PostgresServerRun.standby), \(known), \(count(from: now)), "
-        + "$1::text FROM (SELECT \(news) AS found, \(least) AS least OFFSET 0) AS news" + source,
+        + "least::text, pg_catalog.pg_snapshot_xmax(\(now)) = pg_catalog.pg_snapshot_xmax(\(since)), $1::text "
+        + "FROM (SELECT \(news) AS found, \(least) AS least OFFSET 0) AS news" + source,
       prepared: moment == nil ? nil : knowsRun ? -20 : -19, parameters)
   }
 
