@@ -79,7 +79,10 @@ final class ScriptedServer: Sendable {
     BlockingThread("scripted server") { [weak self] in
       while true {
         let connection = accept(descriptor, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+          close(descriptor)
+          return
+        }
         if let request = Self.read(connection) {
           self?.seen.withLock { $0.append(request) }
           let bytes = Array(answer(request).text.utf8)
@@ -90,10 +93,9 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  deinit {
-    shutdown(descriptor, Int32(SHUT_RDWR))
-    close(descriptor)
-  }
+  /// Ends the thread, which closes the descriptor: another server may get its number at once, and the thread would accept
+  /// that server's connections.
+  deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Reads a request with its body; nil if there is none.
   private static func read(_ connection: Int32) -> Request? {
