@@ -39,7 +39,12 @@
       Thread.detachNewThread { [weak self, listener] in
         while true {
           let client = accept(listener, nil, nil)
-          guard client >= 0, let self else { return }
+          guard client >= 0, let self else {
+            if client >= 0 { close(client) }
+            // Another socket may get the number at once, so no other thread closes it.
+            close(listener)
+            return
+          }
           self.connect(client)
         }
       }
@@ -50,10 +55,7 @@
     }
 
     /// Ends the proxy; its connections live on.
-    func stop() {
-      shutdown(listener, Int32(SHUT_RDWR))
-      close(listener)
-    }
+    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// How many connections were cut.
     var cuts: [Cut: Int] { done.withLock(\.self) }
