@@ -134,6 +134,17 @@ extension FuzzEvolutionTests {
     let program = FuzzProgram(schemas: schemas, steps: steps)
     for context in ContextUnderTest.ours { try program.run(on: context) }
   }
+
+  @Test(
+    "S1 V3 a change to another spelling of a field's name keeps the name", arguments: ContextUnderTest.ours)
+  func otherSpelling(context: ContextUnderTest) throws {
+    let program = FuzzProgram(
+      schemas: try ["\u{E9}", "e\u{301}"].map { name in
+        try ModelSchema(
+          name: "B", fields: [FieldSchema("a", .uuid), FieldSchema(name, .data)], key: ["a"])
+      }, steps: [.define(0), .evolve(0, FuzzChange(to: 1, [.field(0), .field(1)]))])
+    try program.run(on: context)
+  }
 }
 
 /// An in-memory store that keeps no records of reserved models, such as the histories of schemas.

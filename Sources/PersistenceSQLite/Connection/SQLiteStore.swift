@@ -97,7 +97,10 @@ final class SQLiteStore: Sendable {
   func table(
     _ name: StoredName, definedBy definition: String, _ make: () throws -> SQLiteTable
   ) rethrows -> SQLiteTable {
-    if let known = tables.withLock({ $0[name] }), known.definition == definition { return known }
+    // By bytes: a definition may differ in the spelling of a name only, which is equal as text.
+    if let known = tables.withLock({ $0[name] }), known.definition.utf8.elementsEqual(definition.utf8) {
+      return known
+    }
     let table = try make()
     tables.withLock { $0[name] = table }
     return table
