@@ -109,15 +109,6 @@ struct LeftBehindFieldTests {
     }
   }
 
-  private func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? PersistenceError)?.code
-    }
-  }
-
   @Test(
     "L2 S4 S6 an opening applies a new delete rule, which writes of older versions do not change back",
     arguments: ContextUnderTest.ours)

@@ -53,15 +53,6 @@ struct VersionTests {
     try #require(try storage.schema(named: "User")).indexes
   }
 
-  private func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? PersistenceError)?.code
-    }
-  }
-
   // MARK: - Removed fields
 
   @Test(

@@ -1,0 +1,11 @@
+import PersistenceCore
+
+/// The code of the error that a closure throws; nil if it throws none of the package's.
+func code(_ body: () throws -> Void) -> PersistenceError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? PersistenceError)?.code
+  }
+}
