@@ -192,7 +192,8 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   func nested(_ body: () throws -> Void) throws {
     try requireOpen()
-    try connection.run(.savepoint)
+    // A closure that receives rows of an interruptible read can call this method.
+    try connection.uninterruptibly { try connection.run(.savepoint) }
     do {
       try body()
       try requireOpen()
@@ -200,14 +201,16 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       try rollBackNested()
       throw error
     }
-    try connection.run(.release)
+    try connection.uninterruptibly { try connection.run(.release) }
   }
 
   /// Rolls back to the savepoint, and reads the catalog again, which may have changed.
   private func rollBackNested() throws {
     guard !connection.isOutsideTransaction else { return }
-    try connection.run(.rollbackToSavepoint)
-    try connection.run(.release)
+    try connection.uninterruptibly {
+      try connection.run(.rollbackToSavepoint)
+      try connection.run(.release)
+    }
     connection.discardCatalog()
     try connection.refreshCatalog()
   }

@@ -8,13 +8,14 @@ package final class BlockingThread: @unchecked Sendable {  // the condition guar
   @discardableResult
   package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
     let thread = Thread { [self] in
+      // On Linux, a thread has the system's name of the one that starts it until it sets its own.
+      Thread.current.name = name
       body()
       finished.lock()
       isFinished = true
       finished.broadcast()
       finished.unlock()
     }
-    thread.name = name
     thread.stackSize = 8 << 20  // that of a main thread, for deep predicates
     thread.start()
   }

@@ -80,6 +80,11 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
     }
   }
 
+  /// Runs a closure that ends something on a thread of the pool, because that may block; now if the pool accepts no work.
+  package func release(_ body: @escaping @Sendable () -> Void) {
+    do { try add { _ in body() } } catch { body() }
+  }
+
   /// Runs a job of a task whose preferred executor this is.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

@@ -121,6 +121,8 @@ final class PostgresSession {
     try settleAhead(action)
     try sendCopy()
     try requireHealth()
+    // Before anything is sent, so that a late read does not end the moment that others share.
+    if reads || kind != .writing { try ReadInterruption.check() }
     let insertions = waiting.insertions.map { $0 + opening.count }
     var prefix = opening + takeQueue()
     let isGuarded =

@@ -28,6 +28,14 @@ extension SQLiteConnection {
     return try body()
   }
 
+  /// Runs a closure that an interruption of the calling thread does not stop.
+  func uninterruptibly<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard isInterruptible else { return try body() }
+    sqlite3_progress_handler(handle, 0, nil, nil)
+    defer { allowInterruption() }
+    return try body()
+  }
+
   /// The error of the calling thread's interruption; nil if there is none.
   static var interruption: PersistenceError? {
     do {

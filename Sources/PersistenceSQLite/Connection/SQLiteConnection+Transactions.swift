@@ -15,8 +15,9 @@ extension SQLiteConnection {
 
   /// Begins a read transaction on the newest state, and updates the catalog to it.
   func beginReading() throws {
-    try run(.begin)
     do {
+      // It can be interrupted after it took effect.
+      try run(.begin)
       // BEGIN does not start the read transaction yet: the first read does.
       try refreshCatalog()
     } catch {
@@ -38,10 +39,13 @@ extension SQLiteConnection {
     }
   }
 
+  /// Ends a transaction without its writes, on threads with an interruption too.
   func endReading() {
     guard !isOutsideTransaction else { return }
     // COMMIT would do as well after reads only, but ROLLBACK cannot fail with SQLITE_BUSY.
     runUnchecked(.rollback)
+    // SQLite counts instructions over all executions of a statement, so a check can fall into this one and stop it.
+    if !isOutsideTransaction { uninterruptibly { runUnchecked(.rollback) } }
   }
 
   /// Begins a write transaction, and waits for writers in other processes until the deadline.
@@ -103,7 +107,7 @@ extension SQLiteConnection {
 
   /// Rolls back the open transaction, if any, and discards the catalog, which it may have changed.
   func rollBack() {
-    if !isOutsideTransaction { runUnchecked(.rollback) }
+    endReading()
     discardCatalog()
   }
 

@@ -33,8 +33,9 @@ final class SQLitePool: Sendable {
   /// Returns a connection; the pool closes it if it has enough idle ones, or the store was closed.
   func giveBack(_ connection: SQLiteConnection) {
     connection.endReading()
-    // If the pool does not keep it, releasing the last reference closes it.
-    _ = idle.give(connection)
+    // If the pool does not keep it, releasing the last reference closes it: after a failed rollback, it would show its
+    // old state to the next reader.
+    if connection.isOutsideTransaction { _ = idle.give(connection) }
   }
 
   func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {

@@ -59,16 +59,17 @@
     func pull(
       since checkpoint: Checkpoint?, limit count: Int, _ schema: ModelSchema, in context: any StorageContext
     ) throws -> Pull {
-      let (pull, hasChanged) = try state.withLock { state in
+      var hasChanged = false
+      // Also if it fails after it has taken changes: the next pull would not find them new.
+      defer { if hasChanged { wake() } }
+      return try state.withLock { state in
         let before = state.ring.checkpoint
+        defer { hasChanged = state.ring.checkpoint != before }
         let snapshot = try advance(&state, schema, context)
         var keys: [(key: RecordKey, number: UInt64)]? = []
         if let checkpoint { keys = state.ring.keys(since: checkpoint, limit: count) }
-        let newest = state.ring.checkpoint
-        return (Pull(snapshot: snapshot, keys: keys, newest: newest), newest != before)
+        return Pull(snapshot: snapshot, keys: keys, newest: state.ring.checkpoint)
       }
-      if hasChanged { wake() }
-      return pull
     }
 
     /// Whether the store has renamed or dropped the model, so that the changes go on in another feed.
@@ -95,9 +96,13 @@
           let (snapshot, changes) = try observers.look(observer, at: context)
           if changes.isUnknown {
             state.ring.restart()
+            var isComplete = false
+            // Otherwise the next pull would not ask.
+            defer { if !isComplete { observers.discardKeys(of: observer) } }
             guard try !snapshot.holdsUnfinishedMigration() else {
               throw PersistenceError.incompleteStore(context.location)
             }
+            isComplete = true
           }
           for key in changes.entries.keys { state.ring.append(key) }
           return snapshot

@@ -21,8 +21,10 @@
     private let compressor = Compression.answers
     private var isCompressing = true
     private var connection: Connection?
-    private var reading: Scheduled<Void>?
-    private var writing: Scheduled<Void>?
+    /// The deadlines of a first byte or a head, of a body, and of a client that does not receive an answer.
+    private var head: MovableDeadline?
+    private var body: MovableDeadline?
+    private var writing: MovableDeadline?
     /// The number of requests without a complete answer.
     private var unanswered = 0
     private var isReadingBody = false
@@ -40,7 +42,7 @@
         try pipeline.addHandler(Compression.bodies(limits.bodySize), position: .before(codec))
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), position: .first) }
         // Before TLS, whose first byte counts; the handshake is part of the time for a head.
-        let watch = FirstByteWatch { [self] in expectHead(context) }
+        let watch = FirstByteWatch { [self] in head?.set(in: limits.headTime) }
         try pipeline.addHandler(watch, position: .first)
       } catch {
         context.close(promise: nil)
@@ -73,14 +75,13 @@
         unanswered += 1
         isReadingBody = true
         if let connection { table.set(.busy, of: connection) }
-        reading?.cancel()
-        reading = close(context, in: limits.bodyTime)
+        head?.remove()
+        body?.set(in: limits.bodyTime)
       case .body: break
       case .end:
         isReadingBody = false
-        reading?.cancel()
-        reading = nil
-        if unanswered == 0 { expectNext(context) }
+        body?.remove()
+        if unanswered == 0 { expectNext() }
       }
       context.fireChannelRead(data)
     }
@@ -94,14 +95,13 @@
       case .head, .body: break
       case .end:
         unanswered -= 1
-        if unanswered <= 0, !isReadingBody { expectNext(context) }
+        if unanswered <= 0, !isReadingBody { expectNext() }
       }
       context.write(data, promise: promise)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-      writing?.cancel()
-      writing = context.channel.isWritable ? nil : close(context, in: limits.writeTime)
+      if context.channel.isWritable { writing?.remove() } else { writing?.set(in: limits.writeTime) }
       context.fireChannelWritabilityChanged()
     }
 
@@ -112,29 +112,19 @@
         return
       }
       connection = added
-      reading?.cancel()
-      reading = close(context, in: limits.firstByteTime)
-    }
-
-    private func expectNext(_ context: ChannelHandlerContext) {
-      if let connection { table.set(.idle, of: connection) }
-      expectHead(context)
-    }
-
-    private func expectHead(_ context: ChannelHandlerContext) {
-      reading?.cancel()
-      reading = close(context, in: limits.headTime)
-    }
-
-    private func close(_ context: ChannelHandlerContext, in time: Duration) -> Scheduled<Void> {
       let channel = context.channel
-      return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.closeAtOnce() }
+      (head, body, writing) = (MovableDeadline(channel), MovableDeadline(channel), MovableDeadline(channel))
+      head?.set(in: limits.firstByteTime)
+    }
+
+    private func expectNext() {
+      if let connection { table.set(.idle, of: connection) }
+      head?.set(in: limits.headTime)
     }
 
     private func forget() {
-      reading?.cancel()
-      writing?.cancel()
-      (reading, writing) = (nil, nil)
+      for deadline in [head, body, writing] { deadline?.end() }
+      (head, body, writing) = (nil, nil, nil)
       connection?.clientHasGone()
       if let connection { table.remove(connection) }
       connection = nil

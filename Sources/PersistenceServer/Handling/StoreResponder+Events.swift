@@ -26,7 +26,9 @@
 
     /// Sends events until the client has gone, its token is revoked, or the server stops.
     func body(_ stream: EventStream, _ client: Client) -> ResponseBody {
-      ResponseBody { [self] writer in
+      let released = ReleasedOnThread(stream, reading)
+      return ResponseBody { [self] writer in
+        guard let stream = released.value else { return }
         let source = EventSource(stream, self, client)
         do {
           while let bytes = try await source.next() {

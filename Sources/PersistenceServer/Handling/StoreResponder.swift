@@ -218,7 +218,8 @@
         headers[.contentType] = type
         // Releasing the closure releases the stream and its snapshot: at the end, or when a write fails because the
         // client has gone.
-        body = isHead ? ResponseBody { try await $0.finish(nil) } : streamed(stream, client)
+        let released = ReleasedOnThread(stream, reading)
+        body = isHead ? self.body(without: released) : streamed(released, client)
       case .events(let stream):
         headers[.contentType] = "text/event-stream"
         body = self.body(stream, client)
@@ -248,7 +249,15 @@
       }
     }
 
-    func streamed(_ stream: any AnswerStream, _ client: Client) -> ResponseBody {
+    /// The body of the answer to HEAD, which only holds the stream.
+    func body(without stream: ReleasedOnThread<any AnswerStream>) -> ResponseBody {
+      ResponseBody { writer in
+        try await writer.finish(nil)
+        withExtendedLifetime(stream) {}
+      }
+    }
+
+    func streamed(_ stream: ReleasedOnThread<any AnswerStream>, _ client: Client) -> ResponseBody {
       ResponseBody { [self] writer in
         do {
           var last: BudgetShare?
@@ -277,8 +286,10 @@
       logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
     }
 
-    private func next(of stream: any AnswerStream, _ client: Client) async throws -> [UInt8]? {
-      try await readWithinBudget(for: client) { try stream.next() }
+    private func next(
+      of stream: ReleasedOnThread<any AnswerStream>, _ client: Client
+    ) async throws -> [UInt8]? {
+      try await readWithinBudget(for: client) { try stream.value?.next() }
     }
   }
 #endif

@@ -80,6 +80,24 @@ extension PlantedDefect {
       // An interruption of its own hides that of the caller.
       flaw.count = { request, reader in try ReadInterruption().run { try reader.count(request) } }
     },
+    PlantedDefect("the read after an interrupted one sees an older state", .r5, isSemantic: false) { flaw in
+      let (last, isStale) = (Remembered<Int?>(nil), Remembered(false))
+      flaw.results = { results, _ in
+        FlawedResults(
+          results,
+          read: { results, offset, limit, body in
+            if ReadInterruption.isPossible { isStale.change { $0 = true } }
+            return try results.read(from: offset, limit: limit, body)
+          })
+      }
+      flaw.count = { request, reader in
+        let (count, earlier) = (try reader.count(request), last.value)
+        last.change { $0 = count }
+        guard isStale.value, let earlier else { return count }
+        isStale.change { $0 = false }
+        return earlier
+      }
+    }.caught(by: "reads after many interrupted ones see the newest records"),
     PlantedDefect("a read looks for its interruption only at its start", .r5, isSemantic: false) { flaw in
       flaw.reading = { read in
         try ReadInterruption.check()

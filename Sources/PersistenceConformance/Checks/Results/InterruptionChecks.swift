@@ -9,6 +9,8 @@ enum InterruptionChecks {
       "a read that is interrupted midway stops within a thousand records, whatever it computes", [.r5],
       needs: [.writable, .ownEngine], midway
     ).slow,
+    ConformanceCheck(
+      "reads after many interrupted ones see the newest records", [.r5], needs: [.writable], afterMany),
   ]
 
   /// A read of accounts, and its answer.
@@ -138,6 +140,30 @@ enum InterruptionChecks {
       if read.mayBeStored, interruption.checkCount <= 1, found == read.expected { throw error }
       return "the whole answer, although 5000 records were examined: check() was called "
         + "\(interruption.checkCount) times"
+    }
+  }
+
+  /// Ends reads on a thread whose interruption was requested: what ends them must not be interrupted.
+  ///
+  /// A context may look for interruptions once in hundreds of such ends, by a count of its own.
+  @Sendable private static func afterMany(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let storage = try repository.storage
+    try repository.save(contentsOf: (1...4).map(account))
+    let request = try FetchRequest(Account.schema.model)
+    for round in 1...600 {
+      let interruption = ReadInterruption()
+      try expectError(.timedOut, "the interruption of round \(round)") {
+        try interruption.run {
+          let results = try storage.fetch(request)
+          _ = try results.read(from: 0, limit: 2) { _ in }
+          withExtendedLifetime(results) { interruption.request(error) }
+          try ReadInterruption.check()
+        }
+      }
+      if round % 20 == 0 { try repository.save(account(4 + round / 20)) }
+      try expect(
+        storage.count(request), equals: 4 + round / 20, "the count after \(round) interrupted reads")
     }
   }
 }

@@ -1,0 +1,121 @@
+import Foundation
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceServer
+import Synchronization
+import TestSupport
+import Testing
+import ToolProcess
+
+@Suite("Threads and deadlines of requests")
+struct RequestThreadTests {
+  private static let head =
+    "HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(RunningServer.writeToken)\r\n"
+
+  @Test(
+    "pages, counts and writes use the store, and streams end, on threads that may block",
+    .timeLimit(.minutes(1)))
+  func threads() async throws {
+    let text = String(repeating: "x", count: 1000)
+    let context = ThreadNames(try Film.context((0..<20_000).map { Film($0, text) }))
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port)
+      for path in ["records?limit=2", "count", "records?limit=1000"] {
+        #expect(try await client("GET", "/models/Film/" + path).status == 200)
+        _ = try await client("HEAD", "/models/Film/" + path)
+      }
+      let lines = "Accept: application/x-ndjson\r\n\r\n"
+      #expect(
+        try await client("HEAD", "/models/Film/records", headers: ["Accept: application/x-ndjson"]).status
+          == 200)
+      #expect(try await client("DELETE", "/models/Film/records/2").status == 200)
+      #expect(try await client("GET", "/ready").status == 204)
+      try await RawConnection.run(server.port) { connection in
+        // The client leaves in the middle of an answer.
+        connection.send("GET /models/Film/records " + Self.head + lines)
+        _ = connection.receive()
+      }
+      try await until { context.alive.load(ordering: .relaxed) == 0 }
+    }
+    #expect(context.users.withLock(\.self) == ["server"])
+    #expect(context.ends.withLock(\.self) == ["server"])
+  }
+
+  @Test(
+    "requests move the deadline of a connection, which ends it once they stop", .timeLimit(.minutes(1)))
+  func deadline() async throws {
+    var limits = ServerLimits()
+    (limits.firstByteTime, limits.headTime) = (.seconds(3), .seconds(3))
+    limits.bodyTime = .seconds(4)
+    try await RunningServer.with(try Film.context([Film(1)]), limits: limits) { server in
+      let port = server.port
+      try await RawConnection.run(port) { connection in
+        for _ in 0..<6 {
+          connection.send("GET /models/Film/records/1 " + Self.head + "\r\n")
+          #expect(String(decoding: connection.receive(), as: UTF8.self).contains("200 OK"))
+          usleep(1_000_000)
+        }
+        let start = ContinuousClock.now
+        #expect(connection.receiveAll().isEmpty)
+        #expect(ContinuousClock.now - start < .seconds(20))
+      }
+    }
+  }
+}
+
+/// A context that notes the names of the threads that use it, and of those that release its results.
+private final class ThreadNames: StorageContextWrapper {
+  let wrapped: any StorageContext
+  let users = Mutex<Set<String>>([])
+  let ends = Mutex<Set<String>>([])
+  let alive = Atomic(0)
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  private func note() { users.withLock { _ = $0.insert(Thread.current.name ?? "") } }
+
+  func schema(named name: String) throws -> ModelSchema? {
+    note()
+    return try wrapped.schema(named: name)
+  }
+
+  func catalog() throws -> [ModelSchema] {
+    note()
+    return try wrapped.catalog()
+  }
+
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    note()
+    return try wrapped.find(key, in: schema, body)
+  }
+
+  func count(_ request: FetchRequest) throws -> Int {
+    note()
+    return try wrapped.count(request)
+  }
+
+  func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    note()
+    return Results(try wrapped.fetch(request), self)
+  }
+
+  private final class Results: StorageResultsWrapper {
+    let wrapped: any StorageResults
+    private let context: ThreadNames
+
+    init(_ wrapped: any StorageResults, _ context: ThreadNames) {
+      (self.wrapped, self.context) = (wrapped, context)
+      context.alive.add(1, ordering: .relaxed)
+    }
+
+    deinit {
+      context.ends.withLock { _ = $0.insert(Thread.current.name ?? "") }
+      context.alive.subtract(1, ordering: .relaxed)
+    }
+
+    func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+      context.note()
+      return try wrapped.read(from: offset, limit: limit, body)
+    }
+  }
+}
