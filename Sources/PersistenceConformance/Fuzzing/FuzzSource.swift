@@ -135,6 +135,9 @@ enum FuzzSource {
     case .declared(let words, let inner):
       let line = self.step(inner, indentation: "").joined().dropLast()
       return ["\(indentation).declared(\(self.words(words)), \(line)),"]
+    case .interrupted(let inner, let check):
+      let line = self.step(inner, indentation: "").joined().dropLast()
+      return ["\(indentation).interrupted(\(line), atCheck: \(check)),"]
     case .saveMany(let model, let rows):
       return ["\(indentation).saveMany(", "\(indentation)  \(model),", "\(indentation)  ["]
         + rows.map { "\(indentation)    \(values($0))," } + ["\(indentation)  ]),"]

@@ -68,6 +68,9 @@ public indirect enum FuzzStep: Sendable, Codable {
   case reopen
   /// Runs a read or a write of one model as a program whose declaration may differ from the stored schema.
   case declared(FuzzWords, FuzzStep)
+  /// Runs a read that is interrupted at a check, unless it ends before; its answer does not count, only what it leaves behind
+  /// (contract R5).
+  case interrupted(FuzzStep, atCheck: Int)
   /// Runs steps as one transaction, nested inside another if there is one.
   case transaction([FuzzStep], Ending)
 
@@ -94,7 +97,7 @@ public indirect enum FuzzStep: Sendable, Codable {
       true
     case .declared(_, let step): step.changesStore
     case .find, .fetch, .read, .pages, .sorted, .collection, .select, .aggregate, .holdResult, .holdSnapshot,
-      .readHeld, .fetchHeld, .release:
+      .readHeld, .fetchHeld, .release, .interrupted:
       false
     }
   }

@@ -211,6 +211,13 @@ extension FuzzSubject {
           try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
         outcomes.append(FuzzOutcome(path, label, .rows(groups.map { $0.key + $0.values })))
       }
+    case .interrupted(let step, let check):
+      let interruption = ReadInterruption(
+        atCheck: check, PersistenceError(.timedOut, "the fuzzer interrupts this read"))
+      var ignored: [FuzzOutcome] = []
+      // An invalid request is an error in its own steps.
+      try? interruption.run { try read(step, reader, path, &ignored) }
+      outcomes.append(FuzzOutcome(path, "interrupted", .done))
     default: break
     }
   }

@@ -41,16 +41,23 @@ final class PostgresCursor {
 
   private func fetch(at start: Int, _ count: Int, _ session: PostgresSession) throws -> PostgresResult {
     var commands: [PostgresCommand] = []
+    let known = declared.map { $0.epoch == session.cursorEpoch } ?? false
     let name = try declare(session, &commands)
-    let isThere = position == start
-    position = nil
-    if !isThere { try jump(to: start, name, &commands, session) }
-    commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
-    guard let rows = try session.run(commands, action, reads: true).last else {
-      throw PersistenceError(
-        .engineFailure, "PostgreSQL did not answer a fetch", location: session.store.location)
+    do {
+      let isThere = position == start
+      position = nil
+      if !isThere { try jump(to: start, name, &commands, session) }
+      commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
+      guard let rows = try session.run(commands, action, reads: true).last else {
+        throw PersistenceError(
+          .engineFailure, "PostgreSQL did not answer a fetch", location: session.store.location)
+      }
+      return rows
+    } catch {
+      // Perhaps nothing was sent, and closing an unknown cursor would end the transaction.
+      if !known { declared = nil }
+      throw error
     }
-    return rows
   }
 
   /// The page that was read ahead; nil if there is none, or it is another one.

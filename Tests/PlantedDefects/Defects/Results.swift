@@ -80,7 +80,7 @@ extension PlantedDefect {
       // An interruption of its own hides that of the caller.
       flaw.count = { request, reader in try ReadInterruption().run { try reader.count(request) } }
     },
-    PlantedDefect("the read after an interrupted one sees an older state", .r5, isSemantic: false) { flaw in
+    PlantedDefect("the read after an interrupted one sees an older state", .r5) { flaw in
       let (last, isStale) = (Remembered<Int?>(nil), Remembered(false))
       flaw.results = { results, _ in
         FlawedResults(

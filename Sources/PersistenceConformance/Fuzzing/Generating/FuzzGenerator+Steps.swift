@@ -101,7 +101,7 @@ extension FuzzGenerator {
     case .holdSnapshot: return .holdSnapshot(random.int(0...2))
     case .release: return .release(random.int(0...2))
     case .reopen: return .reopen
-    default: return look(choice, model)
+    default: return maybeInterrupted(look(choice, model))
     }
   }
 
@@ -150,7 +150,7 @@ extension FuzzGenerator {
           (6, Choice.fetch), (1, .read), (1, .pages), (4, .find), (1, .readHeld), (1, .fetchHeld),
           (1, .select), (2, .aggregate),
         ])
-        steps.append(look(choice, model))
+        steps.append(maybeInterrupted(look(choice, model)))
       }
     }
     guard chance(35) else { return .transaction(steps, .commit) }

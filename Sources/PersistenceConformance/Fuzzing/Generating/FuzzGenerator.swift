@@ -6,6 +6,8 @@ import PersistenceCore
 /// rollbacks, rejected writes, nils, ties and page boundaries are frequent.
 struct FuzzGenerator {
   var random: SeededGenerator
+  /// Chooses the reads that are interrupted, without a change of the program's other steps.
+  private var interruptions: SeededGenerator
   let isLarge: Bool
   /// Whether the program uses the typed model and its collections.
   let isTyped: Bool
@@ -31,6 +33,7 @@ struct FuzzGenerator {
     limits: FuzzLimits
   ) {
     random = SeededGenerator(seed: seed)
+    interruptions = SeededGenerator(seed: ~seed)
     self.isLarge = isLarge
     self.isTyped = isTyped
     self.isVersioned = isVersioned && limits.changesSchemas
@@ -47,6 +50,12 @@ struct FuzzGenerator {
     for _ in 0..<count { steps.append(step()) }
     steps += ending()
     return FuzzProgram(schemas: models.map(\.schema), steps: steps)
+  }
+
+  /// Returns a read, or sometimes one that is interrupted.
+  mutating func maybeInterrupted(_ step: FuzzStep) -> FuzzStep {
+    guard interruptions.int(1...100) <= 6 else { return step }
+    return .interrupted(step, atCheck: interruptions.pick([1, 1, 2, 3, 5, 9]))
   }
 
   /// Returns true with a probability in percent.

@@ -66,6 +66,7 @@ struct FuzzReferenceRun {
         guard case .snapshot(let snapshot)? = held[number] else { return }
         try fetch(query, snapshot, path, &outcomes)
       case .release(let number): held[number] = nil
+      case .interrupted: outcomes.append(FuzzOutcome(path, step.name, .done))
       case .reopen: held = [:]
       case .find(let model, let key):
         let row = try reference.find(key, in: schemas[model])

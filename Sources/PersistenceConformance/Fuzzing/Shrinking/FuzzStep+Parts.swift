@@ -62,6 +62,10 @@ extension FuzzStep {
       return step.mapped(
         model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep
       ).map { .declared(words, $0) }
+    case .interrupted(let step, let check):
+      return step.mapped(
+        model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep
+      ).map { .interrupted($0, atCheck: check) }
     case .transaction(let steps, let ending):
       let steps = steps.compactMap {
         $0.mapped(model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep)
@@ -78,7 +82,7 @@ extension FuzzStep {
       .select(let query, _, _),
       .aggregate(let query, _, _, _), .holdResult(_, let query), .fetchHeld(_, let query):
       query
-    case .declared(_, let step): step.query
+    case .declared(_, let step), .interrupted(let step, _): step.query
     default: nil
     }
   }
@@ -89,6 +93,7 @@ extension FuzzStep {
     case .insert(let model, _), .update(let model, _), .save(let model, _), .delete(let model, _),
       .deleteAll(let model), .find(let model, _), .define(let model):
       model
+    case .interrupted(let step, _): step.model
     default: query?.model
     }
   }
@@ -115,6 +120,7 @@ extension FuzzStep {
         }
         return .evolve(model, smaller)
       }
+    case .interrupted(let step, let check): return step.smaller.map { .interrupted($0, atCheck: check) }
     case .declared(let words, let step) where words.past != nil:
       return step.smaller.map { .declared(words, $0) }
     case .declared(let words, let step):
