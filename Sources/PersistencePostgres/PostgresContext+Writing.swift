@@ -144,13 +144,8 @@ extension PostgresContext {
     guard !store.isForeign, let catalog = store.catalog, store.canGuard(catalog.version) else { return nil }
     let busyTimeout = store.configuration.busyTimeout
     let left = deadline - .now
-    let gate = store.textOfGate(ifNewest: catalog.version)
-    let opening = [
-      PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE", prepared: -14),
-      left * 1.1 > busyTimeout
-        ? .lockTimeout(busyTimeout, prepared: -15) : .lockTimeout(max(.zero, left)),
-      PostgresCommand(gate.sql, prepared: gate.number),
-    ]
+    var opening = store.openingOfReplayable(ifNewest: catalog.version)
+    if left * 1.1 <= busyTimeout { opening[1] = .lockTimeout(max(.zero, left)) }
     return .deferred(try pool.take(), catalog, opening: opening)
   }
 
@@ -179,7 +174,7 @@ extension PostgresContext {
 
   func end(_ connection: PostgresConnection) {
     do {
-      try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
+      try connection.post([.rollback], "end a transaction")
     } catch {
       connection.abandon()
     }
@@ -190,11 +185,13 @@ extension PostgresContext {
   private func commit(_ session: PostgresSession, register: (NumberedTransaction) -> Void) throws -> Bool {
     let log = PostgresCommits.log(
       store, withMoment: observers.isObserved, mayBeRefused: session.isDeferred)
-    let number = try commit(session, after: [log]) { logged in
-      NumberedTransaction(logged.text(0, 0), moment: logged.text(0, 1)).map(register)
+    let hasWritten = try commit(session, after: log) { number, logged in
+      guard let number, let moment = logged.bytes(0, 1) else { return }
+      // The commit is on its way. Without its number, observers take it for another process's, and read again.
+      if let transaction = try? NumberedTransaction(number, moment: moment) { register(transaction) }
     }
-    guard number != nil else { return false }
-    if Int.random(in: 0..<256) == 0 {
+    guard hasWritten else { return false }
+    if shared.beginsPurge() {
       // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
       try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
     }
@@ -202,16 +199,16 @@ extension PostgresContext {
   }
 
   private func commitForeign(_ session: PostgresSession) throws {
-    let read = PostgresCommand(
-      "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text", prepared: -11)
-    _ = try commit(session, after: [read]) { _ in }
+    let read = PostgresCommand("SELECT pg_catalog.pg_current_xact_id_if_assigned()", prepared: -11)
+    _ = try commit(session, after: read) { _, _ in }
   }
 
-  /// Commits after some statements, of which the last one reads the transaction's number; passes its result to a closure as
-  /// soon as it is there, and returns the number.
+  /// Commits after a statement that reads the transaction's number; passes the number and the result to a closure as soon
+  /// as they are there, and returns whether the transaction has written anything.
   private func commit(
-    _ session: PostgresSession, after commands: [PostgresCommand], _ body: (PostgresResult) -> Void
-  ) throws -> String? {
+    _ session: PostgresSession, after read: PostgresCommand,
+    _ body: (_ number: UInt64?, PostgresResult) -> Void
+  ) throws -> Bool {
     let standbys = replicas?.standbys
     var end: PostgresResult?
     // Without an end, also after an error: the closure may have read records that a standby does not show yet. A doubt
@@ -219,26 +216,31 @@ extension PostgresContext {
     defer { standbys?.note(end) }
     guard session.hasWritten else {
       try endReading(session)
-      return nil
+      return false
     }
     guard !session.connection.isBroken else {
       throw PersistenceError(
         .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
         location: location)
     }
-    var number: String?
-    let beginning = session.takeOpening()
-    var batch: [PostgresCommand] = []
+    var number: UInt64?
+    var batch = session.takeOpening()
+    let beginning = batch.count
+    // Two more may follow the writes, and the commit.
+    batch.reserveCapacity(beginning + session.waiting.commands.count + 3)
+    batch.append(contentsOf: session.takeQueue())
+    if session.catalog.version != session.firstVersion {
+      let table = PostgresVersionTable(session.firstVersion, store)
+      batch.append(table.renaming(to: session.catalog.version))
+    }
+    batch.append(read)
+    let ahead = batch.count
     do {
       let position = standbys == nil ? nil : PostgresPosition.ofPrimary
-      let renaming =
-        session.catalog.version == session.firstVersion
-        ? [] : [PostgresVersionTable(session.firstVersion, store).renaming(to: session.catalog.version)]
-      batch = beginning + session.takeQueue() + renaming + commands
       let answers = try session.connection.commit(after: batch, then: position) {
         guard let last = $0.last else { return }
-        number = last.text(0, 0)
-        body(last)
+        number = last.transactionNumber(0, 0)
+        body(number, last)
       }
       // The commit of a failed transaction succeeds, and rolls it back.
       guard answers.commit?.tag == "COMMIT" else {
@@ -251,11 +253,11 @@ extension PostgresContext {
       try settle(number, session.connection.serverRun, error.reason)
     } catch let error as PersistenceError {
       if !session.connection.isBroken { session.end() }
-      throw session.notingFailure(error.ofWriting, beginning: beginning.count, ahead: batch.count)
+      throw session.notingFailure(error.ofWriting, beginning: beginning, ahead: ahead)
     }
     // An exclusive writer may have changed the catalog since a replayable transaction ended.
     if !session.isReplayable { store.catalog = session.catalog }
-    return number
+    return true
   }
 
   /// Ends a transaction that has written nothing.
@@ -265,17 +267,17 @@ extension PostgresContext {
   private func endReading(_ session: PostgresSession) throws {
     guard session.isReplayable || store.isForeign else { return session.end() }
     do {
-      _ = try session.connection.run([PostgresCommand("COMMIT", prepared: -5)], "commit a transaction")
+      _ = try session.connection.run([.commit], "commit a transaction")
     } catch {
       throw session.failed(error)
     }
   }
 
   /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.
-  private func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
+  private func settle(_ number: UInt64?, _ run: String?, _ error: PersistenceError) throws {
     pool.discardIdle()
     guard let number, let connection = try? pool.take() else { throw error.ofUnansweredCommit }
-    let outcome = (try? connection.outcome(of: number, begunIn: run)) ?? nil
+    let outcome = (try? connection.outcome(of: String(number), begunIn: run)) ?? nil
     pool.giveBack(connection)
     switch outcome {
     case true?: return

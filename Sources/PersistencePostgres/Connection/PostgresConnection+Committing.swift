@@ -13,20 +13,22 @@ extension PostgresConnection {
   ///   answered within a second.
   /// - Throws: ``UnansweredCommit``, or the ``PersistenceError`` of a transaction that was certainly rolled back.
   func commit(
-    after commands: [PostgresCommand], then query: PostgresCommand?, _ body: ([PostgresResult]) -> Void
+    after commands: consuming [PostgresCommand], then query: PostgresCommand?,
+    _ body: ([PostgresResult]) -> Void
   ) throws -> (commit: PostgresResult?, query: PostgresResult?) {
     let (action, deadline) = (
       "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
     )
     let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
-    let places = try send(
-      commands + [PostgresCommand("COMMIT", prepared: -5)], action, deadline, flushingAfter: commands.count)
+    let count = commands.count
+    commands.append(.commit)
+    let places = try send(commands, action, deadline, flushingAfter: count)
     var areAnswered = false
     do {
       let next = try query.map { try send([$0], action, deadline) }
       while unread > (next == nil ? 1 : 2) { try skipBatch(wait) }
       let answers = try readBatch(places, wait) { results in
-        guard results.count == commands.count else { return }
+        guard results.count == count else { return }
         areAnswered = true
         body(results)
       }

@@ -5,15 +5,21 @@ import PersistenceDriverSupport
 
 extension PostgresConnection {
   /// Connects to the server, which another connection has checked, and prepares the connection.
-  static func open(_ store: PostgresStore) throws -> PostgresConnection {
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - more: Settings beside the usual ones.
+  /// - Returns: The connection.
+  /// - Throws: ``PersistenceError`` if no server accepts the connection.
+  static func open(_ store: PostgresStore, setting more: [String] = []) throws -> PostgresConnection {
     let connection = try connect(store)
-    try connection.prepare()
+    try connection.prepare(setting: more)
     return connection
   }
 
   /// Changes the settings, and reads the run of the server, in one round trip.
-  func prepare() throws {
-    let settings = settings
+  func prepare(setting more: [String] = []) throws {
+    let settings = settings(and: more)
     // A standby has no run, and may refuse the statement in a transaction that began before the settings.
     let queries = store.address.isOfStandbys ? [] : [PostgresServerRun.query]
     if let results = try attempt(settings + queries, "prepare a connection") {
@@ -26,10 +32,10 @@ extension PostgresConnection {
   }
 
   /// The statements that change the settings; a pooler may give each transaction another session.
-  var settings: [PostgresCommand] {
+  func settings(and more: [String] = []) -> [PostgresCommand] {
     guard store.configuration.pooler == .session else { return [] }
     // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
-    var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
+    var settings = ["jit = off", "row_security = off", "client_min_messages = error"] + more
     if store.address.isOfStandbys {
       // A standby refuses SERIALIZABLE, which may be the default of a role. A replay that stalls keeps its locks.
       settings += [

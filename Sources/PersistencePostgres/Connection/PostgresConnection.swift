@@ -28,8 +28,8 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// When the server last answered a batch.
   private(set) var lastAnswer = ContinuousClock.now
 
-  /// The statements that the server has prepared.
-  private var prepared: Set<Int> = []
+  /// The names of the statements that the server has prepared, by their numbers.
+  private var prepared: [Int: String] = [:]
   private static let preparedLimit = 400
   /// How long a cancelled statement may go on before the connection is given up.
   private static let cancellingTime = Duration.seconds(10)
@@ -152,11 +152,10 @@ extension PostgresConnection {
   }
 
   /// What a result answers: the preparation of a statement, the removal of all prepared ones, or a statement.
-  struct Place {
-    /// The number of the statement that was prepared.
-    var prepares: Int?
-    var deallocates = false
-    var isResult = false
+  enum Place: Equatable {
+    case preparation(of: Int)
+    case deallocation
+    case statement
   }
 
   /// Sends statements as a batch; the server sends the answers to the first `count` before it executes the others.
@@ -166,44 +165,35 @@ extension PostgresConnection {
   ) throws -> [Place] {
     guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     var places: [Place] = []
-    var fresh: Set<Int> = []
+    places.reserveCapacity(commands.count)
+    var fresh: [Int: String] = [:]
+    // A pooler may run the next transaction on another connection of the server.
+    let prepares = store.configuration.pooler != .transaction
     // After a failed statement, the server would refuse it, and skip what follows.
     if prepared.count > Self.preparedLimit, unread == 0, isIdle || isInTransaction {
       try check(PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1), action)
-      places.append(Place(deallocates: true))
+      places.append(.deallocation)
       prepared.removeAll()
     }
-    for (index, command) in commands.enumerated() {
-      var command = command
+    for index in commands.indices {
       if index == count { try check(PQsendFlushRequest(handle), action) }
-      // A pooler may run the next transaction on another connection of the server.
-      if store.configuration.pooler == .transaction { command.prepared = nil }
-      if let number = command.prepared, !prepared.contains(number), fresh.insert(number).inserted {
-        try check(
-          command.parameters.withArguments { types, _, _, _ in
-            PQsendPrepare(handle, Self.name(number), command.sql, Int32(command.parameters.count), types)
-          }, action)
-        places.append(Place(prepares: number))
+      var name: String?
+      if prepares, let number = commands[index].prepared {
+        name = prepared[number] ?? fresh[number]
+        if name == nil {
+          let new = Self.name(number)
+          try check(prepare(commands[index], as: new), action)
+          places.append(.preparation(of: number))
+          (fresh[number], name) = (new, new)
+        }
       }
-      try check(send(command), action)
-      places.append(Place(isResult: true))
+      try check(send(commands[index], preparedAs: name), action)
+      places.append(.statement)
     }
     try check(PQpipelineSync(handle), action)
     unread += 1
     try flush(Wait(deadline: deadline, isReading: false, action: action))
     return places
-  }
-
-  private static func name(_ number: Int) -> String { "persistence_\(number)" }
-
-  private func send(_ command: PostgresCommand) -> Int32 {
-    let count = Int32(command.parameters.count)
-    return command.parameters.withArguments { types, values, lengths, formats in
-      guard let number = command.prepared else {
-        return PQsendQueryParams(handle, command.sql, count, types, values, lengths, formats, 1)
-      }
-      return PQsendQueryPrepared(handle, Self.name(number), count, values, lengths, formats, 1)
-    }
   }
 
   private func check(_ code: Int32, _ action: String) throws {
@@ -274,8 +264,10 @@ extension PostgresConnection {
         return results
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
         if places.indices.contains(place) {
-          if let number = places[place].prepares { prepared.insert(number) }
-          if places[place].isResult {
+          switch places[place] {
+          case .preparation(let number): prepared[number] = Self.name(number)
+          case .deallocation: break
+          case .statement:
             results.append(result)
             progress(results)
           }
@@ -287,7 +279,7 @@ extension PostgresConnection {
         // The server's prepared statements are not those that this side knows.
         let isConfused =
           error.isPostgres("42P05") || error.isPostgres("26000")
-          || (places.indices.contains(place) && places[place].deallocates)
+          || (places.indices.contains(place) && places[place] == .deallocation)
         if error.isLostConnection || isConfused { isBroken = true }
         failure = failure ?? error
         if isBroken { throw failure ?? error }

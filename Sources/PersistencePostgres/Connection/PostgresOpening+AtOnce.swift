@@ -15,7 +15,7 @@ extension PostgresOpening {
       Int(PQserverVersion(connection.handle)) >= oldestServer,
       connection.parameter("server_encoding") == "UTF8"
     else { return nil }
-    let settings = connection.settings
+    let settings = connection.settings()
     // One statement reads the catalog and its version at one moment. Citus makes its table in each of its databases.
     let found = PostgresCommand(
       "SELECT \(PostgresStoreState.columns), pg_catalog.version(), "

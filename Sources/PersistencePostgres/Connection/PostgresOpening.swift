@@ -199,12 +199,3 @@ struct PostgresOpening {
     }
   }
 }
-
-extension PostgresCommand {
-  /// The statement that limits how long the statements of a transaction wait for locks.
-  static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
-    // 0 would mean no limit.
-    let milliseconds = max(1, min(Int64(time / .milliseconds(1)), Int64(Int32.max)))
-    return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)", prepared: prepared)
-  }
-}

@@ -121,23 +121,24 @@ final class PostgresSession {
     try settleAhead(action)
     try sendCopy()
     try requireHealth()
-    // Before anything is sent, so that a late read does not end the moment that others share.
-    if reads || kind != .writing { try ReadInterruption.check() }
-    let insertions = waiting.insertions.map { $0 + opening.count }
-    var prefix = opening + takeQueue()
+    let beginning = opening.count
+    let insertions = waiting.insertions.map { $0 + beginning }
+    var batch = opening
+    batch.append(contentsOf: takeQueue())
     let isGuarded =
-      kind == .pinned || (kind == .writing && reads && prefix.isEmpty && ReadInterruption.isPossible)
-    if isGuarded { prefix.append(PostgresCommand("SAVEPOINT read", prepared: -1)) }
-    prefix += closing()
-    let batch = prefix + commands + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
+      kind == .pinned || (kind == .writing && reads && batch.isEmpty && ReadInterruption.isPossible)
+    if isGuarded { batch.append(.savepointOfRead) }
+    batch.append(contentsOf: closing())
+    let ahead = batch.count
+    batch.append(contentsOf: commands)
+    if isGuarded { batch.append(.releaseOfRead) }
     let results: [PostgresResult]
     wasSent = true
-    let beginning = opening.count
     do {
       results = try connection.run(batch, action, isReading: isGuarded || kind != .writing)
     } catch {
       opening = kind == .writing ? [] : opening
-      throw failed(error, beginning: beginning, ahead: prefix.count, isGuarded: isGuarded)
+      throw failed(error, beginning: beginning, ahead: ahead, isGuarded: isGuarded)
     }
     if insertions.contains(where: { results[$0].changes == 0 }) { hasRefusal = true }
     if beginning > 0, kind == .writing {
@@ -153,7 +154,8 @@ final class PostgresSession {
       guard version == catalog.version else { throw StaleCatalog() }
       isVerified = true
     }
-    return Array(results[prefix.count..<(results.count - (isGuarded ? 1 : 0))])
+    guard ahead > 0 || isGuarded else { return results }
+    return Array(results[ahead..<(results.count - (isGuarded ? 1 : 0))])
   }
 
   /// Runs one statement.
@@ -234,7 +236,7 @@ final class PostgresSession {
     abandonAhead()
     guard !connection.isBroken else { return }
     do {
-      try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
+      try connection.post([.rollback], "end a transaction")
     } catch {
       connection.abandon()
     }

@@ -10,7 +10,11 @@ final class PostgresStore: Sendable {
   let attempts: [[(keyword: String, value: String)]]
   let configuration: PostgresConfiguration
   let dialect: PostgresDialect
+  /// The statements that record the number of a transaction.
+  let commitLogs: PostgresCommitLogs
 
+  /// The statements that begin a replayable transaction, and the version of the catalog that they require.
+  private let opening = Lock<(version: Int64, commands: [PostgresCommand])?>(nil)
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
   private let newest = Lock<PostgresCatalog?>(nil)
@@ -25,6 +29,7 @@ final class PostgresStore: Sendable {
     attempts = address.attempts()
     self.configuration = configuration
     dialect = PostgresDialect(schema: configuration.schema)
+    commitLogs = PostgresCommitLogs(in: dialect.table("persistence_commits"))
   }
 
   /// The server, the database and the schema, without secrets.
@@ -69,9 +74,18 @@ final class PostgresStore: Sendable {
     }
   }
 
-  /// The text of the statement that locks the writers' gate, and fails unless a version of the catalog is the newest.
-  func textOfGate(ifNewest version: Int64) -> Text {
-    text(for: .gate(version: version)) { PostgresVersionTable(version, self).lockingGate }
+  /// The statements that begin a replayable transaction with its first writes, lock the writers' gate, and fail unless a
+  /// version of the catalog is the newest; the second one has the whole time-out.
+  func openingOfReplayable(ifNewest version: Int64) -> [PostgresCommand] {
+    let known = opening.withLock { opening in opening.flatMap { $0.version == version ? $0.commands : nil } }
+    if let known { return known }
+    let gate = text(for: .gate(version: version)) { PostgresVersionTable(version, self).lockingGate }
+    let commands: [PostgresCommand] = [
+      .beginReplayable, .lockTimeout(configuration.busyTimeout, prepared: -15),
+      PostgresCommand(gate.sql, prepared: gate.number),
+    ]
+    opening.withLock { $0 = (version, commands) }
+    return commands
   }
 
   private func text(for key: KeyedText, _ make: () -> String) -> Text {

@@ -9,8 +9,8 @@ struct PostgresParameters {
   private var starts: [Int] = []
   private var lengths: [Int32] = []
   private var formats: [Int32] = []
-  /// The values, after a byte that gives even an empty one an address.
-  private var bytes: [UInt8] = [0]
+  /// The values, if there are any after a byte that gives even an empty one an address.
+  private var bytes: [UInt8] = []
   /// Whether they are for tables of other programs: text has no escapes, and dates are moments.
   private let isForeign: Bool
 
@@ -19,7 +19,7 @@ struct PostgresParameters {
   var count: Int { types.count }
 
   /// The number of bytes of all values.
-  var byteCount: Int { bytes.count - 1 }
+  var byteCount: Int { max(0, bytes.count - 1) }
 
   /// Calls a closure with libpq's arguments, which are valid during the call.
   func withArguments<Result>(
@@ -28,7 +28,8 @@ struct PostgresParameters {
       _ lengths: UnsafePointer<Int32>?, _ formats: UnsafePointer<Int32>?
     ) -> Result
   ) -> Result {
-    bytes.withUnsafeBytes { bytes in
+    guard count > 0 else { return body(nil, nil, nil, nil) }
+    return bytes.withUnsafeBytes { bytes in
       let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       let values: [UnsafePointer<CChar>?] = starts.map { start in
         start == 0 ? nil : base.map { $0 + start }
@@ -46,6 +47,7 @@ struct PostgresParameters {
   }
 
   private mutating func add(_ type: Oid, isText: Bool = false, _ write: (inout [UInt8]) -> Void) {
+    if bytes.isEmpty { bytes.append(0) }
     let start = bytes.count
     write(&bytes)
     types.append(type)

@@ -47,4 +47,10 @@ final class PostgresResult: @unchecked Sendable {  // libpq does not change a re
     default: return nil
     }
   }
+
+  /// The number of a transaction in a cell; nil for NULL and for what is none.
+  func transactionNumber(_ row: Int, _ column: Int) -> UInt64? {
+    guard let bytes = bytes(row, column), bytes.count == 8 else { return nil }
+    return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+  }
 }

@@ -25,7 +25,7 @@ struct NumberedCommitsTests {
   }
 
   private func transaction(_ number: UInt64, _ moment: String) throws -> NumberedTransaction {
-    try #require(NumberedTransaction("\(number)", moment: moment))
+    try NumberedTransactionTests.transaction(number, moment)
   }
 
   /// Runs a transaction until its commit, which the returned closure makes; it runs another closure before it knows the number.
@@ -63,17 +63,6 @@ struct NumberedCommitsTests {
   private func delete(_ id: Int64) -> (any StorageTransaction) throws -> Void {
     let schema = notes
     return { _ = try $0.delete(RecordKey([.integer(id)]), in: schema) }
-  }
-
-  @Test("U1 a transaction sees those that had ended when it began")
-  func moments() throws {
-    let transaction = try transaction(740, "735:739:735,737")
-    #expect([734, 736, 738].allSatisfy { transaction.sees($0) })
-    #expect(![735, 737, 739, 745].contains { transaction.sees($0) })
-    #expect(try self.transaction(5, "5:5:").sees(4))
-    for (number, moment) in [("x", "1:2:"), ("1", "1:2"), ("1", ""), ("", "1:2:")] {
-      #expect(NumberedTransaction(number, moment: moment) == nil, "\(number) \(moment)")
-    }
   }
 
   @Test("U1 a commit is told once, whichever check finds it first")

@@ -1,0 +1,17 @@
+extension PostgresCommand {
+  /// The begin of a transaction that runs beside others, with its first writes.
+  static let beginReplayable = PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE", prepared: -14)
+  static let commit = PostgresCommand("COMMIT", prepared: -5)
+  static let rollback = PostgresCommand("ROLLBACK")
+
+  /// The begin of a read that can be undone alone.
+  static let savepointOfRead = PostgresCommand("SAVEPOINT read", prepared: -1)
+  static let releaseOfRead = PostgresCommand("RELEASE read", prepared: -2)
+
+  /// The statement that limits how long the statements of a transaction wait for locks.
+  static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
+    // 0 would mean no limit.
+    let milliseconds = max(1, min(Int64(time / .milliseconds(1)), Int64(Int32.max)))
+    return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)", prepared: prepared)
+  }
+}
