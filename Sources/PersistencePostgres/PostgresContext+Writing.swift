@@ -191,7 +191,7 @@ extension PostgresContext {
       if let transaction = try? NumberedTransaction(number, moment: moment) { register(transaction) }
     }
     guard hasWritten else { return false }
-    if shared.beginsPurge() {
+    if store.beginsPurge() {
       // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
       try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
     }

@@ -51,8 +51,6 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   /// Reads the first page, and returns whether it contains all rows.
   func begin(_ session: PostgresSession) throws -> Bool {
     guard let query, let cursor else { return true }
-    // Before anything is sent, so that a late read does not end the moment that others share.
-    try ReadInterruption.check()
     let limit = query.page.limit ?? Int.max
     let count = min(query.model.pageLimit, limit)
     let isFirst = !query.model.knowsRowSize

@@ -118,7 +118,34 @@
       try context.close()
     }
 
-    @Test("U1 old numbers are removed after the first commit of a process, and at most every ten seconds")
+    @Test("U1 one removal takes a limited number of the oldest, and only old ones")
+    func limitedPurge() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      for id in 1...8 as ClosedRange<Int64> { try context.save([Scratch.row(id, "\(id)")]) }
+      let connection = try PostgresConnection.open(context.store)
+      let commits = "\(scratch.schemaName).persistence_commits"
+      func numbers() throws -> [String] {
+        try connection.run(
+          [PostgresCommand("SELECT xid::text FROM \(commits) WHERE xid > '1' ORDER BY xid")], "read"
+        )
+        .first.map { rows in (0..<rows.count).compactMap { rows.text($0, 0) } } ?? []
+      }
+      let all = try numbers()
+      let young = PostgresCommits.purge(context.store, keeping: .seconds(3600), atMost: 3)
+      _ = try connection.run([young], "remove old numbers")
+      #expect(try numbers() == all)
+      let old = PostgresCommits.purge(context.store, keeping: .zero, atMost: 3)
+      _ = try connection.run([old], "remove old numbers")
+      #expect(try numbers() == Array(all.dropFirst(3)))
+      _ = try connection.run([old], "remove old numbers")
+      #expect(try numbers() == Array(all.dropFirst(6)))
+      _ = try connection.run([PostgresCommits.purge(context.store, keeping: .zero)], "remove old numbers")
+      #expect(try numbers() == Array(all.suffix(1)))
+      try context.close()
+    }
+
+    @Test("U1 old numbers are removed after the first commit of a context, and at most every ten seconds")
     func purges() throws {
       let scratch = try Scratch()
       func count() throws -> Int64? {
@@ -129,10 +156,10 @@
         let context = try scratch.open()
         try context.save([Scratch.row(1, "one")])
         let now = ContinuousClock.now
-        #expect(!context.shared.beginsPurge(at: now + .seconds(9)))
-        #expect(context.shared.beginsPurge(at: now + .seconds(11)))
-        #expect(!context.shared.beginsPurge(at: now + .seconds(20)))
-        #expect(context.shared.beginsPurge(at: now + .seconds(22)))
+        #expect(!context.store.beginsPurge(at: now + .seconds(9)))
+        #expect(context.store.beginsPurge(at: now + .seconds(11)))
+        #expect(!context.store.beginsPurge(at: now + .seconds(20)))
+        #expect(context.store.beginsPurge(at: now + .seconds(22)))
         for id in 2...5 as ClosedRange<Int64> { try context.save([Scratch.row(id, "\(id)")]) }
         try context.close()
       }
@@ -140,7 +167,6 @@
       try scratch.run(
         "UPDATE \(scratch.schemaName).persistence_commits SET at = at - interval '1 hour'")
       #expect(try count().map { $0 >= 5 } == true)
-      // As for another process, the state of the store is new: the only context that had it is gone.
       let context = try scratch.open()
       try context.save([Scratch.row(6, "six")])
       try eventually("the old numbers are removed but for the greatest") { try count() == 2 }

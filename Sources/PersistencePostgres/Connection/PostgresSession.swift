@@ -43,6 +43,8 @@ final class PostgresSession {
   /// Grows when cursors may have vanished: with a part of the transaction, or before a change of tables.
   private(set) var cursorEpoch = 0
   private var lastCursor = 0
+  /// How many batches were sent, or begun to be.
+  private(set) var batchCount = 0
   private var unusedCursors: [String] = []
   /// The page that was requested before its reader asked for it.
   var ahead: PostgresPageAhead?
@@ -121,6 +123,8 @@ final class PostgresSession {
     try settleAhead(action)
     try sendCopy()
     try requireHealth()
+    // Before anything is sent, so that a late read does not end the moment that others share.
+    if reads || kind != .writing { try ReadInterruption.check() }
     let beginning = opening.count
     let insertions = waiting.insertions.map { $0 + beginning }
     var batch = opening
@@ -134,6 +138,7 @@ final class PostgresSession {
     if isGuarded { batch.append(.releaseOfRead) }
     let results: [PostgresResult]
     wasSent = true
+    batchCount += 1
     do {
       results = try connection.run(batch, action, isReading: isGuarded || kind != .writing)
     } catch {

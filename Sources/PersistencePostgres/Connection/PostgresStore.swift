@@ -15,6 +15,9 @@ final class PostgresStore: Sendable {
 
   /// The statements that begin a replayable transaction, and the version of the catalog that they require.
   private let opening = Lock<(version: Int64, commands: [PostgresCommand])?>(nil)
+  /// When old numbers of commits were last removed; nil before the first time.
+  private let lastPurge = Lock<ContinuousClock.Instant?>(nil)
+  private static let purgeInterval = Duration.seconds(10)
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
   private let newest = Lock<PostgresCatalog?>(nil)
@@ -30,6 +33,18 @@ final class PostgresStore: Sendable {
     self.configuration = configuration
     dialect = PostgresDialect(schema: configuration.schema)
     commitLogs = PostgresCommitLogs(in: dialect.table("persistence_commits"))
+  }
+
+  /// Whether to remove old numbers of commits now: after the first commit of this context, and then not again within ten
+  /// seconds.
+  ///
+  /// A context that commits rarely removes them whenever it does, so they never grow without bound.
+  func beginsPurge(at now: ContinuousClock.Instant = .now) -> Bool {
+    lastPurge.withLock { last in
+      if let last, now - last < Self.purgeInterval { return false }
+      last = now
+      return true
+    }
   }
 
   /// The server, the database and the schema, without secrets.

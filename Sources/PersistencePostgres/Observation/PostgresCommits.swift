@@ -171,18 +171,27 @@ final class PostgresCommits: NumberedCommits {
     return opened
   }
 
+  /// The most numbers that one statement removes: more than are given between two, and few enough for any time-out.
+  static let mostRemoved = 50_000
+
   /// The statement that removes old numbers.
   ///
   /// Transactions commit in another order than that of their numbers. So it takes all numbers below one that it keeps,
   /// and none of them is younger than the others: a check relies on both.
-  static func purge(_ store: PostgresStore, keeping kept: Duration = kept) -> PostgresCommand {
+  static func purge(
+    _ store: PostgresStore, keeping kept: Duration = kept, atMost most: Int = mostRemoved
+  ) -> PostgresCommand {
     let commits = store.own("commits")
     let isYoung = "at >= pg_catalog.clock_timestamp() - interval '\(kept.components.seconds) seconds'"
     let end = "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())"
     return PostgresCommand(
       "WITH young AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND \(isYoung) ORDER BY xid LIMIT 1), "
-        + "kept AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND xid < \(end) "
+        + "old AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND xid < \(end) "
         + "AND xid < coalesce((SELECT xid FROM young), \(end)) ORDER BY xid DESC LIMIT 1), "
+        + "many AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND EXISTS (SELECT 1 FROM old) "
+        + "ORDER BY xid OFFSET \(most) LIMIT 1), "
+        + "kept AS (SELECT xid FROM (SELECT xid FROM old UNION ALL SELECT xid FROM many) AS ends "
+        + "ORDER BY xid LIMIT 1), "
         + "removed AS (DELETE FROM \(commits) WHERE xid > \(removal) AND xid < (SELECT xid FROM kept) RETURNING xid) "
         + "INSERT INTO \(commits) (xid) SELECT \(removal) WHERE EXISTS (SELECT 1 FROM removed) "
         + "ON CONFLICT (xid) DO NOTHING")
@@ -232,9 +241,6 @@ final class PostgresSharedStore: Sendable {
   let gate = WriterGate(sharerLimit: 32)
   let commits: PostgresCommits
   let observers: CommitObservers
-  /// When old numbers of commits were last removed; nil before the first time.
-  private let lastPurge = Lock<ContinuousClock.Instant?>(nil)
-  private static let purgeInterval = Duration.seconds(10)
 
   private struct Weak: Sendable {
     weak let store: PostgresSharedStore?
@@ -246,18 +252,6 @@ final class PostgresSharedStore: Sendable {
     commits = PostgresCommits(store)
     // Only writers of this package record their commits.
     observers = CommitObservers(outside: store.isForeign ? nil : commits)
-  }
-
-  /// Whether to remove old numbers of commits now: after the first commit of this process, and then not again within ten
-  /// seconds.
-  ///
-  /// A process that commits rarely removes them whenever it does, so they never grow without bound.
-  func beginsPurge(at now: ContinuousClock.Instant = .now) -> Bool {
-    lastPurge.withLock { last in
-      if let last, now - last < Self.purgeInterval { return false }
-      last = now
-      return true
-    }
   }
 
   /// The state of the store with an identity, which all open contexts share.

@@ -41,8 +41,9 @@ final class PostgresCursor {
 
   private func fetch(at start: Int, _ count: Int, _ session: PostgresSession) throws -> PostgresResult {
     var commands: [PostgresCommand] = []
-    let known = declared.map { $0.epoch == session.cursorEpoch } ?? false
+    let earlier = declared?.name
     let name = try declare(session, &commands)
+    let batches = session.batchCount
     do {
       let isThere = position == start
       position = nil
@@ -54,8 +55,8 @@ final class PostgresCursor {
       }
       return rows
     } catch {
-      // Perhaps nothing was sent, and closing an unknown cursor would end the transaction.
-      if !known { declared = nil }
+      // If nothing was sent, the server does not know the cursor, and closing it would end the transaction.
+      if name != earlier, session.batchCount == batches { declared = nil }
       throw error
     }
   }

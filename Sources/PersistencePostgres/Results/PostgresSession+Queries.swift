@@ -5,8 +5,6 @@ import PersistenceSQL
 extension PostgresSession {
   /// How many rows a request has.
   func count(_ request: FetchRequest, of model: PostgresModel) throws -> Int {
-    // Before anything is sent, so that a late read does not end the moment that others share.
-    try ReadInterruption.check()
     if request.limit == 0 { return 0 }
     let query = try PostgresQuery(request, of: model, store.dialect)
     let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
