@@ -301,7 +301,8 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: settings),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["PersistenceDriver"], path: "Tests/TestSupport", swiftSettings: settings),
     // The tool as it is started by people, and connections to it.
     .target(
       name: "ToolProcess", dependencies: ["PersistenceDriverSupport", "PersistenceConformance"],
@@ -345,14 +346,14 @@ let package = Package(
       dependencies: [
         "PersistenceDriverSupport",
         "PersistenceDriver", "PersistenceCore", "PersistenceSQLite", "PersistenceSQL", "CSQLite", logging,
-        "PersistenceConformance",
+        "PersistenceConformance", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceJSONTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceCore",
-        "PersistenceJSON", "PersistenceConformance",
+        "PersistenceJSON", "PersistenceConformance", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -360,7 +361,7 @@ let package = Package(
       dependencies: [
         "PersistenceDriver", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceCore",
         "PersistenceSQL", "PersistenceMigration", "OurContexts", "PersistenceConformance", "ContextWorker",
-        postgres,
+        "TestSupport", postgres,
       ], swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",
@@ -393,7 +394,7 @@ let package = Package(
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceCore", "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker",
-        logging,
+        "TestSupport", logging,
       ] + engines,
       swiftSettings: settings),
     .testTarget(
@@ -442,7 +443,7 @@ let package = Package(
       name: "ContextTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistenceCore", "OurContexts", "PersistenceConformance",
-        "ContextWorker", logging,
+        "ContextWorker", "TestSupport", logging,
       ],
       swiftSettings: settings),
 

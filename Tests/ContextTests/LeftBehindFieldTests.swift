@@ -1,5 +1,6 @@
 import OurContexts
 import PersistenceCore
+import TestSupport
 import Testing
 
 @testable import PersistenceConformance

@@ -4,6 +4,7 @@ import PersistenceConformance
 import PersistenceCore
 import PersistenceDriverSupport
 import Synchronization
+import TestSupport
 import Testing
 
 /// Observers of stores whose reads fail for a while.

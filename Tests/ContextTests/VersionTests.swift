@@ -2,6 +2,7 @@ import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import PersistenceDriverSupport
+import TestSupport
 import Testing
 
 /// Versions of one model that use a store one after the other.

@@ -2,29 +2,26 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceJSON
+import TestSupport
 import Testing
 
 /// Opening stores, other folders and read-only folders (contract E5).
 struct OpeningTests {
-  private func code(_ body: () throws -> Void) throws -> PersistenceError.Code {
-    try #require(throws: PersistenceError.self) { try body() }.code
-  }
-
   @Test("E5 each invalid path has its own error, and stays unchanged")
   func wrongPlaces() throws {
     let place = try TemporaryStore()
-    #expect(try code { _ = try place.openForReading() } == .missingStore)
+    #expect(code { _ = try place.openForReading() } == .missingStore)
     let existing = JSONDirectoryConfiguration(createsStore: false)
     #expect(
-      try code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
+      code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
     #expect(!FileManager.default.fileExists(atPath: place.path))
-    #expect(try code { _ = try JSONDirectoryContext(path: place.path + "/a/b") } == .missingStore)
-    #expect(try code { _ = try JSONDirectoryContext(path: "/dev/null") } == .notAStore)
+    #expect(code { _ = try JSONDirectoryContext(path: place.path + "/a/b") } == .missingStore)
+    #expect(code { _ = try JSONDirectoryContext(path: "/dev/null") } == .notAStore)
     try place.makeFolder()
     #expect(
-      try code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
+      code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
     try place.write("{}", to: "package.json")
-    #expect(try code { _ = try place.open() } == .notAStore)
+    #expect(code { _ = try place.open() } == .notAStore)
     #expect(try place.names("") == ["package.json"])
   }
 
@@ -46,7 +43,7 @@ struct OpeningTests {
     let context = try place.openForReading()
     #expect(context.capabilities.isReadOnly)
     #expect(try context.titles() == ["One"])
-    #expect(try code { try context.save(Films.row(2, "Two")) } == .readOnly)
+    #expect(code { try context.save(Films.row(2, "Two")) } == .readOnly)
     try place.open().save(Films.row(1, "Uno"))
     #expect(try context.titles() == ["Uno"])
   }
@@ -69,9 +66,9 @@ struct OpeningTests {
       #expect(error.code == .damaged && error.message.contains(".persistence/catalog.json"), "\(error)")
     }
     if names.count == 1 {
-      #expect(try code { _ = try place.openForReading() } == .damaged)
-      #expect(try code { _ = try open.titles() } == .damaged)
-      #expect(try code { try open.save(Films.row(2, "Two")) } == .damaged)
+      #expect(code { _ = try place.openForReading() } == .damaged)
+      #expect(code { _ = try open.titles() } == .damaged)
+      #expect(code { try open.save(Films.row(2, "Two")) } == .damaged)
     }
     try place.write(catalog, to: ".persistence/catalog.json")
     #expect(try place.open().titles() == ["One"])
@@ -97,10 +94,10 @@ struct OpeningTests {
     _ = try #require(try open("?synchronous=off&busy=1s&create=true") as? JSONDirectoryContext)
     _ = try #require(try open("?readonly=true") as? JSONDirectoryContext)
     for query in ["?synchronous=maybe", "?sync=full", "?readonly=1", "?busy=5"] {
-      #expect(try code { _ = try open(query) } == .invalidURL)
+      #expect(code { _ = try open(query) } == .invalidURL)
     }
     #expect(
-      try code { _ = try StorageEngine.open("json:", engines: [.json], monitoring: Monitoring()) }
+      code { _ = try StorageEngine.open("json:", engines: [.json], monitoring: Monitoring()) }
         == .invalidURL)
   }
 
@@ -137,8 +134,8 @@ struct OpeningTests {
     try context.save(Films.row(1, "One"))
     let other = try ModelSchema(
       name: "Film", fields: [FieldSchema("id", .int64), FieldSchema("name", .string)], key: ["id"])
-    #expect(try code { _ = try context.rows(of: other) } == .schemaMismatch)
-    #expect(try code { try context.save([.integer(1), .text("x")], in: other) } == .schemaMismatch)
+    #expect(code { _ = try context.rows(of: other) } == .schemaMismatch)
+    #expect(code { try context.save([.integer(1), .text("x")], in: other) } == .schemaMismatch)
     #expect(try context.titles() == ["One"])
   }
 
@@ -156,7 +153,7 @@ struct OpeningTests {
       key: ["id"], indexes: [IndexSchema(["code"], isUnique: true)])
     #expect(try context.rows(of: turned) == [[.text("a"), .text("One"), .integer(1)]])
     try context.save([.text("b"), .text("Two"), .integer(2)], in: turned)
-    #expect(try code { try context.save(Films.row(3, "Three", "b")) } == .uniqueViolation)
+    #expect(code { try context.save(Films.row(3, "Three", "b")) } == .uniqueViolation)
     #expect(try context.titles() == ["One", "Two"])
   }
 }

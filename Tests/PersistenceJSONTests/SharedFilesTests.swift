@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PersistenceJSON
@@ -11,10 +12,6 @@ struct SharedFilesTests {
   private let place: TemporaryStore
 
   init() throws { place = try TemporaryStore() }
-
-  private func code(_ body: () throws -> Void) throws -> PersistenceError.Code {
-    try #require(throws: PersistenceError.self) { try body() }.code
-  }
 
   /// Copies a store as `cp -al` does: with hard links instead of files.
   private func link(to copy: TemporaryStore) throws {
@@ -41,10 +38,10 @@ struct SharedFilesTests {
     // As rsync and tar do.
     try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
     try #require(rename(path + ".copy", path) == 0)
-    #expect(try code { try context.save(Films.row(2, "Two")) } == .missingStore)
+    #expect(code { try context.save(Films.row(2, "Two")) } == .missingStore)
     let again = try place.open()
     try again.save(Films.row(3, "Three"))
-    #expect(try code { try context.save(Films.row(4, "Four")) } == .missingStore)
+    #expect(code { try context.save(Films.row(4, "Four")) } == .missingStore)
     #expect(try again.titles() == ["One", "Three"])
     #expect(try place.names(".persistence/stage") == [] && place.names(".persistence/journal") == [])
   }
@@ -61,8 +58,8 @@ struct SharedFilesTests {
       let other = try place.open()
       opened.withLock { $0 = other }
     }
-    #expect(try code { try context.save(Films.row(2, "Two")) } == .missingStore)
-    #expect(try code { try context.save(Films.row(3, "Three")) } == .missingStore)
+    #expect(code { try context.save(Films.row(2, "Two")) } == .missingStore)
+    #expect(code { try context.save(Films.row(3, "Three")) } == .missingStore)
     let again = try place.open()
     try again.save(Films.row(4, "Four"))
     #expect(try again.titles() == ["One", "Four"])
@@ -111,13 +108,13 @@ struct SharedFilesTests {
     let context = try place.open()
     try context.save(Films.row(1, "One"))
     try link(to: copy)
-    #expect(try code { _ = try copy.open() } == .unsupported)
-    #expect(try code { _ = try place.open() } == .unsupported)
+    #expect(code { _ = try copy.open() } == .unsupported)
+    #expect(code { _ = try place.open() } == .unsupported)
     #expect(try copy.openForReading().titles() == ["One"])
     try context.save(Films.row(2, "Two"))
     try context.close()
     let reader = try place.openForReading()
-    #expect(try code { _ = try copy.open() } == .unsupported)
+    #expect(code { _ = try copy.open() } == .unsupported)
     try reader.close()
     try copy.open().save(Films.row(3, "Three"))
     #expect(try copy.open().titles() == ["One", "Three"])

@@ -7,6 +7,7 @@ import PersistenceJSON
 import PersistenceLMDB
 import PersistenceMigration
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 @Suite("Backup and restore")
@@ -45,10 +46,6 @@ struct BackupTests {
     try SampleStores.save([.integer(1000), .uuid(UUID()), .double(0)], SampleStores.pairs(), in: store)
   }
 
-  private func code(_ body: () throws -> Void) throws -> PersistenceError.Code {
-    try #require(throws: PersistenceError.self) { try body() }.code
-  }
-
   @Test("a backup holds all of one moment, and restoring brings it back", arguments: TestStores.durable)
   func roundTrip(engine: String) throws {
     try withStore(engine) { store, repository, backup in
@@ -65,10 +62,10 @@ struct BackupTests {
         try StorageEngine.open(backup, engines: Self.engines, monitoring: Monitoring()).asStorageContext)
       #expect(try pairs(in: copy) == 200 && copy.catalog() == catalog)
       try copy.close()
-      #expect(try code { try repository.backup(to: backup, engines: Self.engines) } == .destinationNotEmpty)
+      #expect(code { try repository.backup(to: backup, engines: Self.engines) } == .destinationNotEmpty)
 
       #expect(
-        try code { try repository.restore(from: backup, engines: Self.engines) } == .destinationNotEmpty)
+        code { try repository.restore(from: backup, engines: Self.engines) } == .destinationNotEmpty)
       #expect(try pairs(in: store) == 201)
       try repository.restore(from: backup, engines: Self.engines, replacingContent: true)
       try store.requireComplete()
@@ -87,7 +84,7 @@ struct BackupTests {
       func stop(_ progress: StoreProgress) throws { if progress.phase == .copying { throw Stop() } }
       #expect(throws: Stop.self) { try repository.backup(to: backup, engines: Self.engines, stop) }
       #expect(
-        try code { try repository.restore(from: backup, engines: Self.engines, replacingContent: true) }
+        code { try repository.restore(from: backup, engines: Self.engines, replacingContent: true) }
           == .incompleteStore)
       #expect(try pairs(in: store) == 200)
       try repository.backup(to: backup, engines: Self.engines)
@@ -95,7 +92,7 @@ struct BackupTests {
       #expect(throws: Stop.self) {
         try repository.restore(from: backup, engines: Self.engines, replacingContent: true, stop)
       }
-      #expect(try code { try store.requireComplete() } == .incompleteStore)
+      #expect(code { try store.requireComplete() } == .incompleteStore)
       try repository.restore(from: backup, engines: Self.engines)
       try store.requireComplete()
       #expect(try pairs(in: store) == 200)
@@ -105,18 +102,18 @@ struct BackupTests {
   @Test("a damaged or empty backup, or the store itself, replaces nothing")
   func useless() throws {
     try withStore("json") { store, repository, backup in
-      func restoring(_ url: String) throws -> PersistenceError.Code {
-        try code { try repository.restore(from: url, engines: Self.engines, replacingContent: true) }
+      func restoring(_ url: String) -> PersistenceError.Code? {
+        code { try repository.restore(from: url, engines: Self.engines, replacingContent: true) }
       }
       let path = try StoreURL(backup).path
       try repository.backup(to: "json:\(path)", engines: Self.engines)
       let name = try #require(try FileManager.default.contentsOfDirectory(atPath: "\(path)/Pair").first)
       try Data("{".utf8).write(to: URL(fileURLWithPath: "\(path)/Pair/\(name)"))
-      #expect(try restoring("json:\(path)") == .damaged)
+      #expect(restoring("json:\(path)") == .damaged)
       try StorageEngine.open("json:\(path)-empty", engines: Self.engines, monitoring: Monitoring())
         .asStorageContext?.close()
-      #expect(try restoring("json:\(path)-empty") == .missingStore)
-      #expect(try restoring("json:\(store.location)/.") == .invalidRequest)
+      #expect(restoring("json:\(path)-empty") == .missingStore)
+      #expect(restoring("json:\(store.location)/.") == .invalidRequest)
       try store.requireComplete()
       #expect(try pairs(in: store) == 200)
     }
@@ -127,7 +124,7 @@ struct BackupTests {
     try withStore("json") { store, repository, backup in
       let path = try StoreURL(backup).path + "-missing"
       #expect(
-        try code {
+        code {
           try repository.restore(from: "\(engine):\(path)", engines: Self.engines, replacingContent: true)
         } == .missingStore)
       #expect(!FileManager.default.fileExists(atPath: path))
@@ -148,7 +145,7 @@ struct BackupTests {
         try Migration(from: store, to: destination).run { if $0.phase == .copying { throw Stop() } }
       }
       try destination.close()
-      #expect(try code { try repository.backup(to: backup, engines: Self.engines) } == .destinationNotEmpty)
+      #expect(code { try repository.backup(to: backup, engines: Self.engines) } == .destinationNotEmpty)
       let found = try TestStores.open(url.scheme, url.path)
       #expect(try found.count(FetchRequest(other)) == 1)
       // The unfinished migration is as it was, and can be resumed.

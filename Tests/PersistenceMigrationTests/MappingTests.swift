@@ -2,6 +2,7 @@ import Foundation
 import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
+import TestSupport
 import Testing
 import PersistenceDriverSupport
 import PersistencePrimitives
@@ -29,15 +30,6 @@ struct MappingTests {
     source.set(values)
     try source.withRow { try mapper.map($0, into: target) }
     return try target.withRow { row in try (0..<row.count).map { try row.value(at: $0) } }
-  }
-
-  private func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? PersistenceError)?.code
-    }
   }
 
   @Test("Parses rules, including quoted names")

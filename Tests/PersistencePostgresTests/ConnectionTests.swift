@@ -2,6 +2,7 @@
   import Foundation
   import PersistenceDriver
   import PersistenceDriverSupport
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

@@ -3,6 +3,7 @@
   import PersistenceDriver
   import PersistenceDriverSupport
   import Synchronization
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

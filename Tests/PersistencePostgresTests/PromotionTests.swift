@@ -6,6 +6,7 @@
   import PersistenceDriver
   import PersistenceDriverSupport
   import Synchronization
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

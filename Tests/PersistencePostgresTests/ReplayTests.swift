@@ -3,6 +3,7 @@
   import PersistenceConformance
   import PersistenceCore
   import Synchronization
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

@@ -3,6 +3,7 @@
   import OurContexts
   import PersistenceDriver
   import PersistenceDriverSupport
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

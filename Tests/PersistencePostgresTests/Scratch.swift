@@ -102,16 +102,6 @@
     }
   }
 
-  /// The code of the error that a closure throws; nil if it throws none.
-  func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? PersistenceError)?.code
-    }
-  }
-
   extension Trait where Self == ConditionTrait {
     /// Runs a test only where a server is installed; in CI always.
     static var withServer: Self {

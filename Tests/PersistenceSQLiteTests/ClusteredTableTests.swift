@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
+import TestSupport
 import Testing
 
 @testable import PersistenceSQLite

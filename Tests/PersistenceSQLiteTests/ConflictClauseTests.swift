@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Foreign tables with conflict clauses, which never replace, skip or roll back a record silently (W4).

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 @Suite struct EvolutionTests {

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Reads after an error with which SQLite ends the transaction of the result's snapshot.

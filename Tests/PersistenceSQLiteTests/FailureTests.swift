@@ -2,6 +2,7 @@ import Foundation
 import PersistenceConformance
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 import PersistenceDriverSupport
 

@@ -1,6 +1,7 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Records of other programs' tables whose keys, texts and names SQLite treats in its own way.

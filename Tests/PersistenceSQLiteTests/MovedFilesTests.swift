@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Links to a store's file, and files that other programs remove or replace (contract C2, E5, E8).

@@ -2,6 +2,7 @@ import PersistenceConformance
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Pages, plans and snapshots, and their costs.

@@ -3,6 +3,7 @@ import PersistenceConformance
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Work that SQLite does without whole rows: aggregates, selected fields, and bulk updates.

@@ -92,16 +92,6 @@ extension StorageContext {
   }
 }
 
-/// The code of the error that a closure throws; nil if it throws none.
-func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-  do {
-    try body()
-    return nil
-  } catch {
-    return (error as? PersistenceError)?.code
-  }
-}
-
 /// Schemas that several tests use.
 enum Fixtures {
   static func movies(key: FieldKind = .int64) throws -> ModelSchema {

@@ -5,6 +5,7 @@
   import PersistenceDriver
   import PersistenceDriverSupport
   import PersistenceMigration
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

@@ -3,6 +3,7 @@
   import PersistenceDriver
   import PersistenceDriverSupport
   import PersistencePrimitives
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

@@ -5,6 +5,7 @@
   import PersistenceCore
   import PersistenceDriverSupport
   import Synchronization
+  import TestSupport
   import Testing
 
   @testable import PersistencePostgres

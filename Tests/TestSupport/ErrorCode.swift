@@ -1,7 +1,7 @@
-import PersistenceCore
+package import PersistenceDriver
 
 /// The code of the error that a closure throws; nil if it throws none of the package's.
-func code(_ body: () throws -> Void) -> PersistenceError.Code? {
+package func code(_ body: () throws -> Void) -> PersistenceError.Code? {
   do {
     try body()
     return nil
