@@ -80,6 +80,10 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     shared = PostgresSharedStore.of(opening.identity, store)
     primary.pool.giveBack(opening.connection)
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
+    // The opening has read the catalog, so the first request does not ask for the ledger of an unfinished copy.
+    if let catalog = store.catalog {
+      _ = monitor.checkComplete { catalog.layouts[StoredName(ReservedModel.fillLedger)] == nil }
+    }
   }
 
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
@@ -116,6 +120,9 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     try request.schema.requirePositions(positions)
     return try read { try $0.results(request, selecting: positions) }
   }
+
+  /// How many rows a request has; the server counts them, unless the client must evaluate a part of the condition.
+  public func count(_ request: FetchRequest) throws -> Int { try read { try $0.count(request) } }
 
   /// A snapshot of the newest state; snapshots of one state share a connection.
   public func snapshot() throws -> any StorageSnapshot {

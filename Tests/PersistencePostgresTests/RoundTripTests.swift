@@ -63,6 +63,22 @@
       try context.close()
     }
 
+    @Test("W6 a replayable closure misses no record of a model that another context has defined meanwhile")
+    func definedMeanwhile() throws {
+      let empty = try Scratch()
+      let (early, late) = (try empty.open(), try empty.open())
+      try Repository(late).save(Account(1, balance: 100))
+      var found: [Int?] = []
+      try Repository(early).transaction(replayable: true) { store in
+        let account = try store.find(Account.self, id: 1)
+        found.append(account?.balance)
+      }
+      #expect(found == [100])
+      try early.close()
+      try late.close()
+      try context.close()
+    }
+
     @Test("W5 R4 connections that broke while they were idle delay a write, and nothing else")
     func brokenConnections() throws {
       for round in 1...3 {

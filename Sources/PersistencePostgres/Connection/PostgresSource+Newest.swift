@@ -61,4 +61,15 @@ extension PostgresSource {
     else { return nil }
     return results
   }
+
+  /// How many rows a request has, if one statement counts them; nil if a transaction has to.
+  func countNewest(_ request: FetchRequest) throws -> Int? {
+    // A transaction keeps the functions of another program's view from writing.
+    guard let (model, version) = cachedModel(for: request.schema), !model.isView,
+      let query = try? PostgresQuery(request, of: model, store.dialect), let statement = query.count
+    else { return nil }
+    let command = try store.command(statement, of: model)
+    let action = "count the records of \(request.schema.name)"
+    return try answer(to: command, at: version, action).map(query.counted)
+  }
 }

@@ -58,6 +58,16 @@ extension PostgresSource {
     return try withSession { try $0.find(key, in: schema, filling: row) }
   }
 
+  /// How many rows a request has, counted by one statement outside a transaction where the cached catalog is the newest one.
+  func count(_ request: FetchRequest) throws -> Int {
+    if request.limit == 0 { return 0 }
+    if let counted = try countNewest(request) { return counted }
+    return try withSession { session in
+      guard let model = try session.model(for: request.schema) else { return 0 }
+      return try session.count(request, of: model)
+    }
+  }
+
   /// Fills a row with a record; nil if the catalog may be stale, or the statement fails.
   private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
     -> PostgresResult?

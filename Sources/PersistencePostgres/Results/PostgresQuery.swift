@@ -80,3 +80,19 @@ struct PostgresQuery {
     return lowered.select(.rows, items, limit: most ?? page.limit, offset: page.offset)
   }
 }
+
+/// Counting.
+extension PostgresQuery {
+  /// How many rows a count needs to see, with those that the offset skips; nil for all.
+  var mostCounted: Int? {
+    guard let limit = request.limit else { return nil }
+    let (end, overflow) = request.offset.addingReportingOverflow(limit)
+    return overflow ? nil : end
+  }
+
+  /// The statement that counts the rows; nil where a residual remains.
+  var count: SQLStatement? { residual == nil ? lowered.count(upTo: mostCounted) : nil }
+
+  /// How many rows the request has, by the answer to the statement that counts them.
+  func counted(_ answer: PostgresResult) -> Int { max(0, Int(answer.integer(0, 0) ?? 0) - request.offset) }
+}

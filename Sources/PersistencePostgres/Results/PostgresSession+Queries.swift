@@ -7,19 +7,14 @@ extension PostgresSession {
   func count(_ request: FetchRequest, of model: PostgresModel) throws -> Int {
     if request.limit == 0 { return 0 }
     let query = try PostgresQuery(request, of: model, store.dialect)
-    let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
-    let most = request.limit == nil || overflow ? Int.max : end
+    if let statement = query.count {
+      let action = "count the records of \(model.schema.name)"
+      return try query.counted(run(command(statement, of: model), action, reads: true))
+    }
     var counted = 0
-    if query.residual == nil {
-      let statement = query.lowered.count(upTo: most == Int.max ? nil : most)
-      let result = try run(
-        try command(statement, of: model), "count the records of \(model.schema.name)", reads: true)
-      counted = Int(result.integer(0, 0) ?? 0)
-    } else {
-      try scan(query, selecting: [], isOrdered: false) { _ in
-        counted += 1
-        return counted < most
-      }
+    try scan(query, selecting: [], isOrdered: false) { _ in
+      counted += 1
+      return counted < query.mostCounted ?? Int.max
     }
     return max(0, counted - request.offset)
   }
@@ -52,8 +47,15 @@ extension PostgresSession {
 /// Models and their statements.
 extension PostgresSession {
   /// A declaration mapped to its table; nil where the store does not hold the model.
+  ///
+  /// A deferred transaction begins before it misses a model, since no statement would tell it that another process has
+  /// defined the model meanwhile.
   func model(for schema: ModelSchema) throws -> PostgresModel? {
-    try store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
+    guard let table = try store.table(StoredName(schema.name), in: catalog) else {
+      if isDeferred { try sendBegin() }
+      return nil
+    }
+    return try table.model(for: schema, store: store)
   }
 
   /// A statement over one record or all, which the connection prepares once.
