@@ -50,6 +50,10 @@ BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build $(OPTIONS)
 # Stores of short tests are in memory if there are 4 GiB, which saves most of the system's time; those of soaks on disks.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4194304 { print "TMPDIR=/dev/shm" }')
 RELEASE := swift build --enable-all-traits -c release --product persistence
+# A benchmark, built with the package's present sources.
+BENCHMARK = touch Benchmarks/Package.swift && \
+	SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Benchmarks -c release --product
+BENCHMARKS := Benchmarks/.build/release
 
 check: setup
 	@.ci/check
@@ -64,8 +68,8 @@ SOAK_KILLS ?= 10000
 soak: setup
 	$(BUILD) --build-tests
 	PERSISTENCE_SOAK=1 PERSISTENCE_SOAK_KILLS=$(SOAK_KILLS) .ci/run-tests .build/soak.xml
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release Endurance 200
+	$(BENCHMARK) Endurance
+	$(BENCHMARKS)/Endurance 200
 	$(RELEASE)
 	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
 
@@ -103,20 +107,18 @@ FUZZ_OPERATIONS ?= 50000
 # The library beside the raw C interfaces, GRDB and Codable, then the first ten of a million rows, relations and wide rows.
 # The target fails if one of the last three exceeds its limits.
 bench: setup
-	touch Benchmarks/Package.swift
-	swift build --package-path Benchmarks -c release --product Workloads
-	Benchmarks/.build/release/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release FirstTen
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release Relating
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release WideRows
+	$(BENCHMARK) Workloads
+	$(BENCHMARKS)/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
+	$(BENCHMARK) FirstTen
+	$(BENCHMARKS)/FirstTen
+	$(BENCHMARK) Relating
+	$(BENCHMARKS)/Relating
+	$(BENCHMARK) WideRows
+	$(BENCHMARKS)/WideRows
 
 bench-server: setup
-	touch Benchmarks/Package.swift
-	swift build --package-path Benchmarks -c release --product Serving
-	.ci/bench-server Benchmarks/.build/release/Serving
+	$(BENCHMARK) Serving
+	.ci/bench-server $(BENCHMARKS)/Serving
 
 # Copies a million records between engines. The target fails if the engines' own dump and load are faster.
 COPY_ROWS ?= 1000000
@@ -128,8 +130,8 @@ bench-copies: setup
 # Reads and writes of PostgreSQL beside libpq, on a private server or that of POSTGRES_URL, which the program reads from the
 # environment: its password is not printed. The target fails if a goal is missed.
 bench-postgres: setup
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release PostgresOverhead
+	$(BENCHMARK) PostgresOverhead
+	$(BENCHMARKS)/PostgresOverhead
 
 # Takes about a quarter of an hour.
 bench-clients: setup
@@ -140,11 +142,10 @@ bench-clients: setup
 EVOLVING_ROWS ?= 200000
 
 bench-scaling: setup
-	touch Benchmarks/Package.swift
-	swift build --package-path Benchmarks -c release --product Workloads
-	Benchmarks/.build/release/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
-	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release Evolving --rows $(EVOLVING_ROWS)
+	$(BENCHMARK) Workloads
+	$(BENCHMARKS)/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
+	$(BENCHMARK) Evolving
+	$(BENCHMARKS)/Evolving --rows $(EVOLVING_ROWS)
 
 # Counts instructions, which do not depend on the machine's speed. The target fails if a count exceeds the record.
 COUNT_INSTRUCTIONS = touch Benchmarks/Instructions/Package.swift && swift build --package-path Benchmarks/Instructions -c release && \

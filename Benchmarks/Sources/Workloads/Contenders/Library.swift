@@ -19,6 +19,9 @@ final class Library {
     let folder: Folder
 
     func url(_ name: String) -> String { "\(engine.rawValue):\(folder.path(name))" }
+
+    /// The store of all models; those with keys that are not numbers are clustered, as the raw tables beside them are.
+    var library: String { url("library") + (engine == .sqlite ? "?clustered=TitledMovie,UniqueMovie" : "") }
   }
 
   static let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
@@ -26,7 +29,7 @@ final class Library {
   init(_ location: Location, _ input: Input, filled: Bool = true) throws {
     self.location = location
     self.input = input
-    store = try Self.open(location.url("library"))
+    store = try Self.open(location.library)
     repository = store
     guard filled else { return }
     try repository.insert(contentsOf: input.movies)
