@@ -302,7 +302,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "TestSupport", dependencies: ["PersistenceDriver"], path: "Tests/TestSupport", swiftSettings: settings),
+      name: "TestSupport", dependencies: ["PersistenceDriver"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     // The tool as it is started by people, and connections to it.
     .target(
       name: "ToolProcess", dependencies: ["PersistenceDriverSupport", "PersistenceConformance"],
