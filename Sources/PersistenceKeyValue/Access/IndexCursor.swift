@@ -4,13 +4,17 @@ import PersistenceDriver
 ///
 /// The store's order is the contract's except within a run of cut keys (``KeyForm``); the cursor reads such a
 /// run whole and sorts it by full key. Entries are borrowed from the reader.
-struct IndexCursor {
+///
+/// It cannot be copied: each step would retain and release all that it holds.
+struct IndexCursor: ~Copyable {
   private let path: AccessPath
   private let binding: ModelBinding
   private let reader: any ByteReader
   private let cursor: any ByteCursor
   /// Looks up the records of index entries; nil if the path reads records.
   private let records: (any ByteCursor)?
+  /// The stored key of the record that is looked up.
+  private let recordKey: ByteBuffer
 
   /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
   /// returned.
@@ -46,11 +50,11 @@ struct IndexCursor {
 
   /// Opens a cursor; the caller closes it with ``close()``.
   init(_ path: AccessPath, _ binding: ModelBinding, reader: any ByteReader, from bookmark: Bookmark) throws {
-    self.path = path
-    self.binding = binding
-    self.reader = reader
-    cursor = try reader.acquireCursor(in: path.space)
-    records = path.index == nil ? nil : try reader.acquireCursor(in: .records)
+    let cursor = try reader.acquireCursor(in: path.space)
+    let records = path.index == nil ? nil : try reader.acquireCursor(in: .records)
+    (self.cursor, self.records) = (cursor, records)
+    (self.path, self.binding, self.reader) = (path, binding, reader)
+    recordKey = reader.workspace.acquireBuffer()
     limit = reader.workspace.acquireBuffer()
     ahead = .allocate(capacity: Self.longestStride)
     range = bookmark.range
@@ -59,6 +63,7 @@ struct IndexCursor {
 
   func close() {
     reader.release(cursor)
+    reader.workspace.release(recordKey)
     reader.workspace.release(limit)
     if let records { reader.release(records) }
     ahead.deallocate()
@@ -113,10 +118,9 @@ struct IndexCursor {
   /// The record of an entry: its stored key and its bytes.
   func record(of entry: OrderedEntry) throws -> OrderedEntry {
     guard let records else { return entry }
-    let key = reader.workspace.acquireBuffer()
-    defer { reader.workspace.release(key) }
-    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: key)
-    guard let record = try records.find(key.bytes) else {
+    recordKey.clear()
+    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: recordKey)
+    guard let record = try records.find(recordKey.bytes) else {
       throw PersistenceError.damaged("an index entry refers to a missing record")
         .at(model: binding.declared.name)
     }
@@ -265,7 +269,7 @@ extension IndexCursor {
     endsRange = isAtEnd
     guard isCut else { return run = entries }
     var order = RunOrder(path, binding, reader)
-    run = try order.sorted(entries, record: record)
+    run = try order.sorted(entries) { try record(of: $0) }
   }
 }
 
