@@ -60,7 +60,6 @@ extension PostgresSource {
 
   /// How many rows a request has, counted by one statement outside a transaction where the cached catalog is the newest one.
   func count(_ request: FetchRequest) throws -> Int {
-    if request.limit == 0 { return 0 }
     if let counted = try countNewest(request) { return counted }
     return try withSession { session in
       guard let model = try session.model(for: request.schema) else { return 0 }
