@@ -80,10 +80,6 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     shared = PostgresSharedStore.of(opening.identity, store)
     primary.pool.giveBack(opening.connection)
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
-    // The opening has read the catalog, so the first request does not ask for the ledger of an unfinished copy.
-    if let catalog = store.catalog {
-      _ = monitor.checkComplete { catalog.layouts[StoredName(ReservedModel.fillLedger)] == nil }
-    }
   }
 
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {

@@ -67,6 +67,8 @@
     func definedMeanwhile() throws {
       let empty = try Scratch()
       let (early, late) = (try empty.open(), try empty.open())
+      // It knows the catalog from now on.
+      #expect(try Repository(early).count(Account.self) == 0)
       try Repository(late).save(Account(1, balance: 100))
       var found: [Int?] = []
       try Repository(early).transaction(replayable: true) { store in

@@ -32,7 +32,11 @@ extension PostgresSource {
     do {
       let results = try connection.run(isGuarded ? [query] : [query, check], action, isReading: true)
       if isGuarded { return results.first }
-      guard results.count == 2, results[1].count == 1, results[1].integer(0, 0) == version else { return nil }
+      guard results.count == 2, results[1].count == 1, results[1].integer(0, 0) == version else {
+        // The transaction that follows reads the catalog before it executes the statement again.
+        store.catalog = nil
+        return nil
+      }
       return results[0]
     } catch let error as PersistenceError
       where [.timedOut, .cancelled].contains(error.code) || error.isPostgres("55P03")

@@ -71,7 +71,8 @@ extension PostgresSource {
   private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
     -> PostgresResult?
   {
-    guard let (model, version) = cachedModel(for: schema) else { return nil }
+    // A transaction keeps the functions of another program's view from writing.
+    guard let (model, version) = cachedModel(for: schema), !model.isView else { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let isGuarded = store.canGuard(version)

@@ -86,6 +86,7 @@ extension PostgresQuery {
   /// How many rows a count needs to see, with those that the offset skips; nil for all.
   var mostCounted: Int? {
     guard let limit = request.limit else { return nil }
+    if limit == 0 { return 0 }
     let (end, overflow) = request.offset.addingReportingOverflow(limit)
     return overflow ? nil : end
   }

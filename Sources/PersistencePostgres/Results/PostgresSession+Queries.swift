@@ -48,14 +48,17 @@ extension PostgresSession {
 extension PostgresSession {
   /// A declaration mapped to its table; nil where the store does not hold the model.
   ///
-  /// A deferred transaction begins before it misses a model, since no statement would tell it that another process has
-  /// defined the model meanwhile.
+  /// A deferred transaction begins before it misses a model or finds another one, since no statement would tell it that
+  /// another process has defined or changed the model meanwhile.
   func model(for schema: ModelSchema) throws -> PostgresModel? {
-    guard let table = try store.table(StoredName(schema.name), in: catalog) else {
+    do {
+      let table = try store.table(StoredName(schema.name), in: catalog)
+      if table == nil, isDeferred { try sendBegin() }
+      return try table?.model(for: schema, store: store)
+    } catch {
       if isDeferred { try sendBegin() }
-      return nil
+      throw error
     }
-    return try table.model(for: schema, store: store)
   }
 
   /// A statement over one record or all, which the connection prepares once.
