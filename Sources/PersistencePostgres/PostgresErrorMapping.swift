@@ -47,7 +47,8 @@ enum PostgresErrorMapping {
     case "25P03": return (.snapshotExpired, "the server ended an idle transaction; fetch again")
     case "25P02":
       return (.engineFailure, "an earlier statement has failed, so the transaction is rolled back")
-    case "25006": return (.readOnly, "the server accepts no writes; connect to the primary server")
+    case "25006":
+      return (.readOnly, "nothing may be written; connect to the primary server, or read no view that writes")
     case "28P01", "28000":
       return (.unauthorized, "the server rejects the user or the password; check the URL and pg_hba.conf")
     case "3D000": return (.missingStore, "the database does not exist; create it, or correct the URL")

@@ -35,15 +35,11 @@ extension PostgresStore {
 
   /// Reads the newest catalog by a connection outside any transaction, and caches it.
   func readCatalog(_ connection: PostgresConnection) throws -> PostgresCatalog {
-    let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     do {
-      let results = try connection.run(
-        [begin] + catalogCommands + [PostgresCommand("COMMIT")], "read the catalog")
-      let read = try catalog(results.dropFirst().dropLast())
+      let read = try catalog(connection.runReading(catalogCommands, "read the catalog"))
       catalog = read
       return read
     } catch {
-      try? connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
       throw (error as? PersistenceError)?.ofMissingStore(location) ?? error
     }
   }

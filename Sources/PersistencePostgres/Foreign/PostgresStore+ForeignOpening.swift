@@ -63,7 +63,8 @@ extension PostgresStore {
     for column in relation.columns {
       guard let type = PostgresForeignType(column), type.kind.isKey else { continue }
       let value = dialect.ordered(PostgresForeignColumn(column, type, isOptional: true).sql)
-      let counts = try connection.run(
+      // A view may call functions that write.
+      let counts = try connection.runReading(
         [PostgresCommand("SELECT count(*) = count(DISTINCT \(value)) FROM \(dialect.table(view))")],
         "look for the key of a view")
       if counts.first?.integer(0, 0) == 1 { return column.name }

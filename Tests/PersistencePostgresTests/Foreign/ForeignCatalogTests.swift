@@ -101,6 +101,35 @@
       #expect(code { _ = try foreign.open { $0.includedViews = ["absent"] } } == .invalidRequest)
     }
 
+    @Test("reading a view writes nothing, whatever its functions do")
+    func viewsThatWrite() throws {
+      let foreign = try ForeignScratch(
+        ForeignScratch.library + [
+          "CREATE TABLE $.seen (n int)", "CREATE TABLE $.armed (n int)",
+          """
+          CREATE FUNCTION $.note() RETURNS int LANGUAGE plpgsql AS
+          'BEGIN IF EXISTS (SELECT FROM $.armed) THEN INSERT INTO $.seen VALUES (1); END IF; RETURN 1; END'
+          """,
+          "CREATE VIEW $.watched AS SELECT id, title, $.note() AS noted FROM $.film",
+        ])
+      let context = try foreign.open { $0.includedViews = ["watched"] }
+      let watched = try context.model("watched")
+      #expect(try context.record([.integer(1)], in: watched) == [.integer(1), .text("One"), .integer(1)])
+      try foreign.run(["INSERT INTO $.armed VALUES (1)"])
+      let reads: [() throws -> Void] = [
+        { _ = try context.record([.integer(1)], in: watched) },
+        { _ = try context.values(FetchRequest(watched)) },
+        { _ = try context.fetch(FetchRequest(watched, limit: 1)).count() },
+        { _ = try context.snapshot().count(FetchRequest(watched)) },
+        { _ = try foreign.open { $0.includedViews = ["watched"] } },
+      ]
+      for (number, read) in reads.enumerated() {
+        #expect(code(read) == .readOnly, "read \(number)")
+        #expect(try foreign.texts("SELECT concat(count(*)) FROM $.seen") == ["0"], "read \(number)")
+      }
+      try context.close()
+    }
+
     @Test("what models do not express is listed, with the references that foreign keys amount to")
     func unmapped() throws {
       let foreign = try ForeignScratch(
