@@ -34,7 +34,7 @@ package enum RelatedNames {
   ///   - relations: The references of the store.
   ///   - depthLimit: The most references of a path.
   /// - Returns: The inclusions, each reference once.
-  /// - Throws: ``FieldListError`` if the list is malformed, a part is no reference or a path has too many, and
+  /// - Throws: ``FieldListError`` if the list is malformed, a part is not a reference or a path has too many, and
   ///   ``PersistenceError`` if the store cannot be read.
   package static func inclusions(
     _ text: String, of schema: ModelSchema, _ relations: StoredRelations, depthLimit: Int = 32
@@ -55,7 +55,7 @@ package enum RelatedNames {
       throw FieldListError(message: "a path has too many references; include fewer levels")
     }
     guard let (reference, target, rest) = try first(path, of: schema, relations) else {
-      throw FieldListError(message: "“\(path)” is no reference of \(schema.name)")
+      throw FieldListError(message: "“\(path)” is not a reference of \(schema.name)")
     }
     let index: Int
     if let known = inclusions.firstIndex(where: { $0.field == reference }) {

@@ -164,7 +164,7 @@ package struct WhereParser {
       field = try self.field()
       guard let target = try relations.target(of: field.schema.name, in: own.name) else {
         throw WhereError(
-          message: "“\(field.schema.name)” of \(own.name) is no reference", position: field.position)
+          message: "“\(field.schema.name)” of \(own.name) is not a reference", position: field.position)
       }
       other = target
     case .referrers:
@@ -178,7 +178,7 @@ package struct WhereParser {
       let target = try relations.target(of: field.schema.name, in: model.name)
       guard target?.name == own.name else {
         throw WhereError(
-          message: "“\(field.schema.name)” of \(model.name) is no reference to \(own.name)",
+          message: "“\(field.schema.name)” of \(model.name) is not a reference to \(own.name)",
           position: field.position)
       }
       other = model

@@ -21,7 +21,7 @@
           for schema in schemas { try transaction.define(schema) }
           for (model, records) in page.included {
             guard let schema = schemas.first(where: { StoredName($0.name) == StoredName(model) }) else {
-              throw PersistenceError.damaged("it includes records of \(model), which nobody asked for")
+              throw PersistenceError.damaged("it includes records of \(model), which was not asked for")
             }
             let row = RowBuffer(count: schema.fields.count)
             for record in records {

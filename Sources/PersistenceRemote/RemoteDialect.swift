@@ -163,7 +163,7 @@
         throw failure.error.at(model: schema.name)
       }
       guard let page = try RemotePage(reply.json()) else {
-        throw PersistenceError.damaged("the server's answer is no page of records").at(model: schema.name)
+        throw PersistenceError.damaged("the server's answer is not a page of records").at(model: schema.name)
       }
       return page
     }

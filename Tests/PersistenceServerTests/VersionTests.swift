@@ -106,7 +106,7 @@ struct VersionTests {
         #expect(error?.model == "Film")
         #expect(error?.differences.map(\.field?.name) == ["rating", "note", nil])
         #expect(error?.differences.first?.kind == .cost(.catalog))
-        #expect(error?.message.contains("--evolve additive") == true)
+        #expect(error?.message.contains("its evolution is additive") == true)
       }
       #expect(try served.storage.catalog() == catalog)
       #expect(try Array(served.repository.fetch(Film.self)) == [Film(1, "a"), Film(2, "b", budget: 2)])

@@ -193,7 +193,7 @@ struct SchemaHistoryTests {
     try history(Second.self).check()
   }
 
-  @Test("What is gone without a word is found, with the word")
+  @Test("A property or model that is gone without a rule is found, with the rule that it needs")
   func gone() throws {
     try history(First.self).record(as: "1.0.0")
     let message = try message(Silent.self)

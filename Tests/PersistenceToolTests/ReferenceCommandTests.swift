@@ -71,8 +71,8 @@ struct ReferenceCommandTests {
     #expect(ids("House", "hasany(Room, house, id > 11)") == "2")
     #expect(ids("House", "not HasAny(Room, house)") == "3")
     #expect(ids("Room", "has(house, hasany(Room, house, id = 10) or name = 'Elm')") == "10 11 12")
-    #expect(ids("Room", "has(id)").contains("“id” of Room is no reference"))
-    #expect(ids("House", "hasany(Room, id)").contains("“id” of Room is no reference to House"))
+    #expect(ids("Room", "has(id)").contains("“id” of Room is not a reference"))
+    #expect(ids("House", "hasany(Room, id)").contains("“id” of Room is not a reference to House"))
     #expect(ids("House", "hasany(Garden, house)").contains("the store does not contain this model"))
     #expect(ids("Room", "has(house, title = 'x')").contains("House has no field"))
     let plan = tool("explain", "held:", "Room", "--where", "has(house, name = 'Elm')")
@@ -99,7 +99,7 @@ struct ReferenceCommandTests {
     let json = tool("query", "held:", "Room", "--include", "house", "--limit", "1", "--format", "json")
     #expect(json.output.contains(#"{"id":10,"house":1,"house.id":1,"house.name":"Usher"}"#), "\(json)")
     let wrong = tool("query", "held:", "Room", "--include", "house.name")
-    #expect(wrong.code != 0 && wrong.messages.contains("“name” is no reference of House"), "\(wrong)")
+    #expect(wrong.code != 0 && wrong.messages.contains("“name” is not a reference of House"), "\(wrong)")
     // A reference without its record adds nulls, so that a damaged store can be looked at.
     try store.transaction { _ = try $0.delete(RecordKey([.integer(2)]), in: House.schema.model) }
     let damaged = tool("query", "held:", "Room", "--include", "house", "--fields", "id", "--format", "csv")

@@ -115,7 +115,7 @@
       let noted = fields(#"{"name":"note","kind":"string","isOptional":true},"#)
       let added = try answer(port, "PUT", "/models/N", body: noted)
       #expect(added.status == (isAdditive ? "200" : "409"), "\(added)")
-      #expect(added.body.contains("--evolve additive") == !isAdditive, "\(added)")
+      #expect(added.body.contains("its evolution is additive") == !isAdditive, "\(added)")
       let required = try answer(
         port, "PUT", "/models/N", body: fields(#"{"name":"size","kind":"int64","isOptional":false},"#))
       #expect(required.status == "409" && required.body.contains("@Field(fill:)"), "\(required)")

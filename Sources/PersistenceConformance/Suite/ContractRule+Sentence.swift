@@ -7,7 +7,7 @@ extension ContractRule {
         + "`[UInt8]`, `Data`, `Date`, `UUID`, `URL`, `Decimal`; raw-representable types and optionals of "
         + "them; other `Codable` values as one JSON document."
     case .v2:
-      "What is read equals what was saved: scalar for scalar, bit for bit, byte for byte."
+      "A read returns exactly what was saved: scalar for scalar, bit for bit, byte for byte."
     case .v3:
       "Text is compared and ordered by UTF-8 bytes."
     case .v4:
@@ -34,8 +34,8 @@ extension ContractRule {
     case .o4:
       "Limit, offset and anchor come after filter and sort."
     case .w1:
-      "`insert` refuses an existing key, `update` a missing one, `save` does whichever fits; `delete` "
-        + "tells whether there was anything."
+      "`insert` refuses an existing key, `update` a missing one, and `save` accepts both; `delete` tells "
+        + "whether the record existed."
     case .w2:
       "`write` reads, changes and saves in one transaction."
     case .w3:
@@ -43,7 +43,7 @@ extension ContractRule {
     case .w4:
       "A unique index refuses the second value and names it; nil never collides, NaN does."
     case .w5:
-      "What was acknowledged survives a kill, and, at the default durability, the loss of power."
+      "An acknowledged write survives a kill and, at the default durability, a power loss."
     case .w6:
       "Transactions take effect as if one ran after another."
     case .w7:
@@ -58,7 +58,7 @@ extension ContractRule {
       "It is a collection as the standard library documents one; `count` decodes nothing; threads may "
         + "share it."
     case .r4:
-      "What fails later is thrown by the throwing routes, and never skipped."
+      "The throwing routes throw failures that come later, and never skip them."
     case .r5:
       "A read that was interrupted (`ReadInterruption`) throws the interruption's error before it "
         + "examines another thousand records or index entries."
@@ -88,10 +88,10 @@ extension ContractRule {
     case .c3:
       "Contexts leave nothing behind."
     case .u1:
-      "Whoever observes a query is given what it yields now, and again after each commit that can affect "
-        + "it, with the keys of what changed: none missed, none told twice, none of what was undone."
+      "An observer gets the results of its query now, and again after each commit that can affect them, with "
+        + "the changed keys. It misses no commit, sees none twice, and sees no change that was rolled back."
     case .u2:
-      "Commits of other processes are told too, without their keys."
+      "Observers also learn of commits of other processes, without their keys."
     case .s1:
       "A declaration that matches the store, or that the store can be mapped to, reads and writes as if "
         + "the store were written with it."
@@ -128,7 +128,7 @@ extension ContractRule {
     case .l2:
       "Deleting a record sets its referrers to nil or deletes them, and theirs, before the call returns"
     case .l3:
-      "What follows a delete is undone with it, and told to observers by key."
+      "The consequences of a delete are rolled back with it, and observers get their keys."
     case .l4:
       "A reference compares and sorts as its key."
     case .l5:
@@ -139,8 +139,8 @@ extension ContractRule {
     case .l7:
       "Included records are of the result's moment (R2), and read with their page, one request a level."
     case .l8:
-      "Whoever observes a query that includes or asks related records is told of commits to each of their "
-        + "models, of others than the first as `.unknown`; none is missed."
+      "An observer of a query with related records learns of each commit to each of their models: of the "
+        + "first with its keys, of the others as `.unknown`."
     case .l10:
       "No reference leaves its store: a model that refers to one that the context does not support is "
         + "`invalidSchema`."

@@ -2,7 +2,7 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// What prevents code from opening the stores of releases, or would change them without a word.
+/// What prevents code from opening the stores of releases, or would change them unasked.
 struct ReleaseFindings {
   typealias Release = (version: String, document: SchemaDocument)
 
@@ -55,7 +55,7 @@ struct ReleaseFindings {
   }
 
   private mutating func checkRules(_ schema: any StoreSchema.Type, _ document: SchemaDocument) throws {
-    // A schema that is a computed property is made anew here, and so are its fills.
+    // A schema that is a computed property is computed again here, and so are its fills.
     let again = try StoreEvolution(MemoryContext(), schema).declarations
     for declaration in again {
       guard let model = document.model(declaration.schema.name) else { continue }

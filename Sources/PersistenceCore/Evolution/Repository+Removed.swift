@@ -45,7 +45,7 @@ extension Repository {
     try restore(RemovedName(model: model, field: nil))
   }
 
-  /// Erases removed fields and models for ever.
+  /// Erases removed fields and models permanently.
   ///
   /// Only this call destroys values. It rewrites the records of each model that loses a field, and removes indexes that
   /// contain an erased field. The names are never given again.

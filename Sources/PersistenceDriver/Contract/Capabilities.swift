@@ -58,7 +58,7 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var replays: Bool
   /// The number of moments that results and snapshots can hold at a time (contract R2); nil if only memory limits it.
   public var pins: Int?
-  /// How long a result or snapshot can hold its moment (contract R2); nil if it may for ever.
+  /// How long a result or snapshot can hold its moment (contract R2); nil if there is no limit.
   public var pinLimit: Duration?
 
   /// Creates a declaration of capabilities.

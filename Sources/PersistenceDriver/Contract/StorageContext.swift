@@ -37,6 +37,7 @@ extension StorageContext {
 /// | ``PersistentValueConvertible`` of raw-representable and integer types | the raw value's or the integer's | a type conforms only to get it |
 /// | requirements of wrapper protocols | forwarded to `wrapped` | a wrapper changes only what it overrides |
 /// | `wrap(_:)` of wrapper protocols | its argument | nothing is added |
+/// | `checkUnread()` of result wrappers | nothing, if the wrapped results are not ``CheckedResults`` | these need no check |
 /// | `RowChangingWrapper`'s selections, aggregates and plans | computed from its own `fetch(_:)` | they see the changed rows |
 public protocol StorageContext: PersistentContext, StorageReader {
   /// Where the store is, without secrets: for messages and logs.

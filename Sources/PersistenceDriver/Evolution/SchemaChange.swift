@@ -63,7 +63,7 @@ public struct SchemaChange: Sendable {
 
   /// Whether existing records keep their bytes in any format that identifies fields by position: every stored field
   /// keeps its position, kind and optionality, and new fields come last with a fill.
-  public var onlyAppends: Bool {
+  package var onlyAppends: Bool {
     guard sources.count >= stored.fields.count else { return false }
     for (position, source) in sources.enumerated() {
       guard position >= stored.fields.count else {

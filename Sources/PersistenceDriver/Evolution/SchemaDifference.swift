@@ -111,7 +111,8 @@ extension SchemaDifference: CustomStringConvertible {
     case .source: "correct the name in .compute, or compute the source as well"
     case .key: "a key cannot change; declare a new model and fill it in a .step"
     case .cost(.catalog):
-      "start the server with --evolve additive if this only adds, or open its store once with persistence schema apply"
+      "a server makes additions if its evolution is additive; otherwise open the store once with a StoreSchema that lists "
+        + "the models"
     case .cost:
       "open the store with Repository(opening:engines:schema:) and a StoreSchema that lists the models"
     }

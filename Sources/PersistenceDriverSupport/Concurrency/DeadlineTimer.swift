@@ -40,6 +40,7 @@ private final class DeadlineQueue: @unchecked Sendable {  // the timer of Dispat
   static let shared = DeadlineQueue()
 
   private let timer = DispatchSource.makeTimerSource()
+  private let threads = BlockingThreads("persistence timer", limit: 64)
   private let state = Mutex(State())
 
   private init() {
@@ -77,8 +78,8 @@ private final class DeadlineQueue: @unchecked Sendable {  // the timer of Dispat
       setTimer(&state)
       return bodies
     }
-    // A closure may block.
-    for body in bodies { DispatchQueue.global().async(execute: body) }
+    // A closure may block, so the others do not wait for it.
+    for body in bodies { threads.release(body) }
   }
 
   /// Sets the timer for the first entry, unless it is set for an earlier one, which may have been cancelled.

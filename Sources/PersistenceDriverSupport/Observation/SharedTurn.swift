@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Work that many threads ask for at the same time, and that one of them does for all.
@@ -28,6 +27,6 @@ package final class SharedTurn: Sendable {
       }
       if isOver { return }
     }
-    DispatchQueue.global().async { [self] in serve(work) }
+    BlockingThread("persistence observers") { [self] in serve(work) }
   }
 }

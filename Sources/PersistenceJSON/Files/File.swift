@@ -33,7 +33,7 @@ final class File: Sendable {
       return count >= 0 && count < buffer.count ? [UInt8](buffer[..<count]) : nil
     }
     var before = try status()
-    guard before.isRegular else { throw PersistenceError.damaged("\(path) is no ordinary file") }
+    guard before.isRegular else { throw PersistenceError.damaged("\(path) is not a regular file") }
     if let start, start.count == before.size { return (start, before) }
     // A concurrent change in place would mix old and new content.
     for _ in 0..<100 {

@@ -1,5 +1,6 @@
 import CPostgres
 import Foundation
+import PersistenceDriverSupport
 
 extension PostgresConnection {
   /// A request to cancel a statement, which connects to the server.
@@ -19,7 +20,7 @@ extension PostgresConnection {
   func cancel(within seconds: Double = 1) {
     guard let request = PQgetCancel(handle).map(Request.init) else { return }
     let isSent = DispatchSemaphore(value: 0)
-    DispatchQueue.global().async {
+    BlockingThread("persistence cancel") {
       request.send()
       isSent.signal()
     }
@@ -29,6 +30,6 @@ extension PostgresConnection {
   /// Asks the server to cancel the running statement, without waiting for a server that may not answer.
   func cancelLater() {
     guard let request = PQgetCancel(handle).map(Request.init) else { return }
-    DispatchQueue.global().async { request.send() }
+    BlockingThread("persistence cancel") { request.send() }
   }
 }

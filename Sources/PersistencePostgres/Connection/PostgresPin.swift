@@ -103,7 +103,8 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   private func expire() {
     guard lock.try() else {
       // The end of the read may have come just before that of the time.
-      return DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in self?.expire() }
+      _ = DeadlineTimer(after: .seconds(1)) { [weak self] in self?.expire() }
+      return
     }
     defer { lock.unlock() }
     endIfExpired()

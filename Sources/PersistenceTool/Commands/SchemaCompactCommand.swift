@@ -41,7 +41,7 @@
   /// Erases removed fields and models.
   struct SchemaCompactCommand: ToolCommand {
     static let configuration = CommandConfiguration(
-      commandName: "compact", abstract: "Erase removed fields and models for ever.",
+      commandName: "compact", abstract: "Erase removed fields and models permanently.",
       discussion: """
         Without --erase, the command lists what could be erased, and fails. A copy of the store, such as --backup makes, \
         is the only way back. The records of a model that loses a field are rewritten. The fields of each model are one \
@@ -141,7 +141,7 @@
       }
       throw ToolFailure.usage(
         TerminalText.safe(
-          "nothing was erased; --erase with a name erases for ever: "
+          "nothing was erased; --erase with a name erases permanently: "
             + removed.map(\.summary).joined(separator: "; ")))
     }
   }

@@ -236,7 +236,7 @@ extension SchemaChange {
     }
     for (index, origin) in zip(target.indexes, origins) where origin == nil {
       if stored.indexes.contains(index) {
-        lines.append("* index \(index), built anew")
+        lines.append("* index \(index), rebuilt")
         continue
       }
       let waits = cost < .rewrite && mayDefer(index)

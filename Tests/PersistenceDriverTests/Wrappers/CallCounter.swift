@@ -87,7 +87,7 @@ final class CountedSnapshot: StorageSnapshot, CountedReader {
   init(calls: CallCounter) { self.calls = calls }
 }
 
-final class CountedResults: StorageResults {
+final class CountedResults: CheckedResults {
   let calls: CallCounter
 
   init(calls: CallCounter) { self.calls = calls }
@@ -96,6 +96,7 @@ final class CountedResults: StorageResults {
     calls.count("results.usesRandomAccess")
     return true
   }
+  func checkUnread() throws { calls.count("results.checkUnread") }
   func count() throws -> Int {
     calls.count("results.count")
     return 0
@@ -106,7 +107,7 @@ final class CountedResults: StorageResults {
   }
 }
 
-final class CountedTransaction: StorageTransaction, CountedReader {
+final class CountedTransaction: PipelinedTransaction, CountedReader {
   let calls: CallCounter
   let prefix = "transaction"
 
@@ -118,6 +119,9 @@ final class CountedTransaction: StorageTransaction, CountedReader {
   func drop(_ schema: ModelSchema) throws { answer("drop", ()) }
   func evolve(_ change: SchemaChange) throws { answer("evolve", ()) }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws { answer("insert", ()) }
+  var isPipelining: Bool { true }
+  func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws { answer("insertAhead", ()) }
+  func waitForInsertions() throws -> Bool { answer("waitForInsertions", true) }
   func update(_ row: borrowing Row, in schema: ModelSchema) throws { answer("update", ()) }
   func save(_ row: borrowing Row, in schema: ModelSchema) throws { answer("save", ()) }
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool { answer("delete(key)", true) }

@@ -48,13 +48,14 @@ struct ForwardingTests {
 
   /// The wrappers of this package, and one that overrides nothing.
   enum Wrapper: CaseIterable {
-    case bare, logging, silentLogging, readOnly
+    case bare, logging, silentLogging, readOnly, fitted
 
     func wrap(_ context: any StorageContext) -> any StorageContext {
       switch self {
       case .bare: BareWrapper(context)
       case .logging, .silentLogging: LoggingContext(context, logger: logger)
       case .readOnly: ReadOnlyContext(context)
+      case .fitted: FittedContext(context, SchemaFits(location: "counted:"))
       }
     }
 
@@ -81,7 +82,7 @@ struct ForwardingTests {
   func contexts(_ wrapper: Wrapper) throws {
     let wrapped = wrapper.wrap(context)
     _ = context.calls.take()
-    try expectReads(by: wrapped, "context")
+    try expectReads(by: wrapped, "context", mayLookUp: wrapper == .fitted)
     try expect("context.location") { _ = wrapped.location }
     try expect("context.capabilities") { _ = wrapped.capabilities }
     try expect("context.monitor") { _ = wrapped.monitor }
@@ -97,7 +98,7 @@ struct ForwardingTests {
     _ = context.calls.take()
     let snapshot = try wrapped.snapshot()
     #expect(context.calls.take() == ["context.snapshot": 1])
-    try expectReads(by: snapshot, "snapshot")
+    try expectReads(by: snapshot, "snapshot", mayLookUp: wrapper == .fitted)
   }
 
   @Test("of transactions", arguments: Wrapper.allCases)
@@ -111,8 +112,8 @@ struct ForwardingTests {
     }
     try wrapped.transaction { transaction in
       #expect(context.calls.take() == ["context.transaction": 1])
-      try expectReads(by: transaction, "transaction")
-      try expectWrites(by: transaction)
+      try expectReads(by: transaction, "transaction", mayLookUp: wrapper == .fitted)
+      try expectWrites(by: transaction, mayLookUp: wrapper == .fitted)
     }
     #expect(context.calls.take().isEmpty)
     try wrapped.transaction(.replayable) { _ in
@@ -132,9 +133,21 @@ struct ForwardingTests {
     try expectWrites(by: observed.transaction)
   }
 
+  @Test("of transactions that keep references")
+  func keeping() throws {
+    let keeper = KeepingTransaction(CountedTransaction(calls: context.calls), location: "counted:")
+    try expectReads(by: keeper, "transaction")
+    // Whether the store has references is looked up.
+    try expectWrites(by: keeper, mayLookUp: true)
+  }
+
   // MARK: - Calls
 
-  private func expectReads(by reader: any StorageReader, _ prefix: String) throws {
+  /// Expects that a reader forwards each requirement; one that maps schemas may look up models as well.
+  private func expectReads(by reader: any StorageReader, _ prefix: String, mayLookUp: Bool = false) throws {
+    func expect(_ requirement: String, _ call: () throws -> Void) throws {
+      try self.expect(requirement, mayLookUp: mayLookUp, call)
+    }
     try expect("\(prefix).catalog") { _ = try reader.catalog() }
     try expect("\(prefix).schema(named:)") { _ = try reader.schema(named: "Note") }
     try expect("\(prefix).unmappedObjects") { _ = try reader.unmappedObjects() }
@@ -147,24 +160,28 @@ struct ForwardingTests {
     try expect("\(prefix).plan(selecting:)") { _ = try reader.plan(for: request, selecting: [1]) }
     try expect("\(prefix).cost") { _ = try reader.cost(of: change) }
     try expect("\(prefix).unbuiltIndexes") { _ = try reader.unbuiltIndexes(of: schema) }
-    try expect("\(prefix).fetch") { try expectResults(try reader.fetch(request), "\(prefix).fetch") }
+    try expect("\(prefix).fetch") {
+      try expectResults(try reader.fetch(request), "\(prefix).fetch", mayLookUp)
+    }
     try expect("\(prefix).fetch(selecting:)") {
-      try expectResults(try reader.fetch(request, selecting: [1]), "\(prefix).fetch(selecting:)")
+      try expectResults(try reader.fetch(request, selecting: [1]), "\(prefix).fetch(selecting:)", mayLookUp)
     }
   }
 
   /// Expects that results forward each requirement, and puts the count of the fetch back for ``expect``.
-  private func expectResults(_ results: any StorageResults, _ fetch: String) throws {
-    #expect(context.calls.take() == [fetch: 1])
+  private func expectResults(_ results: any StorageResults, _ fetch: String, _ mayLookUp: Bool) throws {
+    let calls = context.calls.take().filter { !(mayLookUp && $0.key.hasSuffix(".schema(named:)")) }
+    #expect(calls == [fetch: 1])
+    try expect("results.checkUnread") { try (results as? any CheckedResults)?.checkUnread() }
     try expect("results.count") { _ = try results.count() }
     try expect("results.usesRandomAccess") { _ = results.usesRandomAccess }
     try expect("results.read") { _ = try results.read(from: 0, limit: 1) { _ in } }
     context.calls.count(fetch)
   }
 
-  private func expectWrites(by transaction: any StorageTransaction) throws {
+  private func expectWrites(by transaction: any StorageTransaction, mayLookUp: Bool = false) throws {
     func expect(_ name: String, _ call: () throws -> Void) throws {
-      try self.expect("transaction.\(name)", call)
+      try self.expect("transaction.\(name)", mayLookUp: mayLookUp, call)
     }
     let row = RowBuffer(count: 2)
     row.set([.integer(1), .text("a")])
@@ -183,10 +200,17 @@ struct ForwardingTests {
     }
     try expect("deleteAll") { _ = try transaction.deleteAll(in: schema) }
     try expect("nested") { try transaction.nested {} }
+    guard let pipeline = transaction as? any PipelinedTransaction else { return }
+    #expect(pipeline.isPipelining)
+    try expect("insertAhead") { try row.withRow { try pipeline.insertAhead($0, in: schema) } }
+    try expect("waitForInsertions") { _ = try pipeline.waitForInsertions() }
   }
 
-  private func expect(_ requirement: String, _ call: () throws -> Void) throws {
+  private func expect(_ requirement: String, mayLookUp: Bool = false, _ call: () throws -> Void) throws {
     try call()
-    #expect(context.calls.take() == [requirement: 1], "\(requirement)")
+    let calls = context.calls.take().filter {
+      !(mayLookUp && $0.key.hasSuffix(".schema(named:)") && $0.key != requirement)
+    }
+    #expect(calls == [requirement: 1], "\(requirement)")
   }
 }

@@ -5,9 +5,9 @@ import PersistenceCore
 enum RelatedObservationChecks {
   static let all: [ConformanceCheck] = [
     observing("observers get the keys of records that follow a delete", [.l3, .u1], followers),
-    observing("who observes an inclusion is told of commits to each of its models", [.l8], included),
+    observing("an observer of an inclusion learns of commits to each of its models", [.l8], included),
     observing(
-      "who observes a condition or an order through relations is told of each commit that can change it",
+      "an observer of a condition or an order through relations learns of each commit that can change it",
       [.l8], asked),
   ]
 

@@ -10,7 +10,7 @@ enum RelationEvolutionChecks {
       steps),
     ConformanceCheck("references and their targets keep their rules under new names", [.l2, .s3], renamed),
     ConformanceCheck(
-      "a target that was renamed without a word is refused, with the word, and nothing changes", [.l1, .e4],
+      "a target that was renamed without `was:` is refused, and nothing changes", [.l1, .e4],
       unsaid),
     ConformanceCheck(
       "an opening changes delete rules, which earlier versions do not change back", [.l2, .s4], rules),

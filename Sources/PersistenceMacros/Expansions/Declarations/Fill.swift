@@ -3,7 +3,7 @@ import SwiftSyntaxBuilder
 
 /// The value of records from before a field, as far as source code shows it.
 ///
-/// Stores keep a fill for ever, so only expressions that have the same value at each run are fills.
+/// Stores keep a fill permanently, so only expressions that have the same value at each run are fills.
 enum Fill {
   /// A constant, as the generated code writes it.
   case constant(String)
