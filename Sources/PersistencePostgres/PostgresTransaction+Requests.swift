@@ -2,6 +2,18 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
 
+extension UpdateRequest {
+  /// Whether the new values are so long that a record may exceed the limit of a row with them.
+  var assignsLongValues: Bool {
+    let row = RowBuffer(count: 1)
+    let total = assignments.reduce(0) { total, assignment in
+      row.set(assignment.value, at: 0)
+      return row.withRow { total + PostgresTransaction.size(of: $0[0]) }
+    }
+    return total > Capabilities.postgresValueLimit / 8
+  }
+}
+
 /// Writes of many records.
 extension PostgresTransaction {
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
@@ -46,7 +58,7 @@ extension PostgresTransaction {
       return try change(schema) { model in
         guard rows.limit != 0 else { return 0 }
         let query = try PostgresQuery(rows, of: model, store.dialect)
-        guard query.residual == nil else { return try updateEach(request) }
+        guard query.residual == nil, !request.assignsLongValues else { return try updateEach(request) }
         let values = request.assignments.compactMap { assignment in
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
         }

@@ -229,7 +229,7 @@ extension PostgresTransaction {
   }
 
   /// The number of bytes that a value takes in the store, about.
-  private static func size(of cell: RowCell) -> Int {
+  static func size(of cell: RowCell) -> Int {
     switch cell.tag {
     case .null: 0
     case .text: PostgresText.storedCount(of: cell.borrowedBytes)

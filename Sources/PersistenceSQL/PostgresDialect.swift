@@ -3,6 +3,9 @@ package import PersistenceDriver
 /// PostgreSQL's SQL, over tables of one schema.
 ///
 /// The text of this package's own tables has the collation `C`; ``SQLColumn/comparison`` says how to compare others.
+///
+/// The server looks operators and functions up in the user's schemas as well, and prefers one of theirs that fits the types
+/// exactly. So functions are qualified, and operands have the exact types of operators of the server.
 package struct PostgresDialect: SQLDialect {
   private let schema: String
 
@@ -17,6 +20,8 @@ package struct PostgresDialect: SQLDialect {
 
   package func derivedTable(_ rows: String) -> String { "(\(rows)) AS page" }
 
+  package func function(_ name: String) -> String { "pg_catalog." + name }
+
   package func truth(_ isTrue: Bool) -> String { isTrue ? "TRUE" : "FALSE" }
 
   package var abortClause: String { "" }
@@ -29,14 +34,15 @@ package struct PostgresDialect: SQLDialect {
   }
 
   package func compared(_ column: SQLColumn) -> String {
-    // JSON has no equality; canonical documents are equal if their texts are.
+    // JSON has no equality; canonical documents are equal if their texts are. The operators of `varchar` are those of text.
     column.comparison == .asText
-      ? ordered(column) : identifier(column.name) + (column.kind == .document ? "::text" : "")
+      ? ordered(column)
+      : identifier(column.name) + (column.kind == .document || column.isVarying ? "::text" : "")
   }
 
   package func ordered(_ column: SQLColumn) -> String {
     switch column.comparison {
-    case .byBytes: identifier(column.name) + " COLLATE \"C\""
+    case .byBytes: compared(column) + " COLLATE \"C\""
     case .asText: identifier(column.name) + "::text COLLATE \"C\""
     case .plain, .withoutAffinity, .asDocument, .asInt8: compared(column)
     }
@@ -114,7 +120,8 @@ package struct PostgresDialect: SQLDialect {
   {
     guard isCaseInsensitive else { return "\(column) \(isNegated ? "NOT " : "")LIKE \(parameter)" }
     // With the collation C, ILIKE folds ASCII only. Just two other scalars have ASCII in their lower-case mappings.
-    let folded = "replace(replace(\(column), '\u{212A}', 'k'), '\u{130}', 'i\u{307}')"
+    let replace = "pg_catalog.replace"
+    let folded = "\(replace)(\(replace)(\(column), '\u{212A}', 'k'), '\u{130}', 'i\u{307}')"
     return "\(folded) \(isNegated ? "NOT " : "")ILIKE \(parameter)"
   }
 

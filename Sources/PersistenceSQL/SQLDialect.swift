@@ -14,6 +14,9 @@ package protocol SQLDialect: Sendable {
   /// A rowset in parentheses after `FROM`.
   func derivedTable(_ rows: String) -> String
 
+  /// The name of an aggregate function in a statement.
+  func function(_ name: String) -> String
+
   /// The condition that is always true or always false.
   func truth(_ isTrue: Bool) -> String
 

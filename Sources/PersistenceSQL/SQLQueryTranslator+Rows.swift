@@ -34,10 +34,11 @@ extension SQLQueryTranslator {
       case .sum: ("sum", column(item.position))
       }
     if function.isEmpty { return argument }
-    guard names.contains(function) else { return "\(function)(\(argument))" }
+    let call = "\(dialect.function(function))(\(argument))"
+    guard names.contains(function) else { return call }
     var name = function + "_"
     while names.contains(name) { name += "_" }
-    return "\(function)(\(argument)) AS \(name)"
+    return "\(call) AS \(name)"
   }
 
   /// The statement for the records of an ascending list of keys: a seek for each, in the order of the list.

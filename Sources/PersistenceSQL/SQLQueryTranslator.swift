@@ -24,10 +24,10 @@ package struct SQLQueryTranslator {
     case .rows: return rowsOfKeys(key) ?? select(fields(key), key)
     case .orderKeys: return select(list(key.order.map { $0.position }), key)
     case .rowIDs: return select(locator, key)
-    case .count: return "SELECT count(*) FROM \(name)" + condition(key)
+    case .count: return "SELECT \(dialect.function("count"))(*) FROM \(name)" + condition(key)
     case .countUpTo:
       let rows = "SELECT 1 FROM \(name)\(condition(key)) LIMIT \(parameter())"
-      return "SELECT count(*) FROM " + dialect.derivedTable(rows)
+      return "SELECT \(dialect.function("count"))(*) FROM " + dialect.derivedTable(rows)
     case .aggregates: return aggregates(key, of: name + condition(key))
     case .aggregatesOfPage:
       // Translate the inner statement first: it has all parameters. It yields bare columns, which the outer one

@@ -90,6 +90,9 @@ package struct SQLColumn: Sendable, Hashable {
   /// How to compare it.
   package let comparison: Comparison
 
+  /// Whether the column's type is PostgreSQL's `varchar`, which has no operators of its own.
+  package let isVarying: Bool
+
   /// Whether the column's affinity turns texts that look like numbers into numbers.
   package let convertsText: Bool
 
@@ -98,7 +101,7 @@ package struct SQLColumn: Sendable, Hashable {
 
   package init(
     _ name: String, _ kind: FieldKind, isOptional: Bool, comparison: Comparison = .plain,
-    convertsText: Bool = false, conversion: Conversion = .none
+    convertsText: Bool = false, conversion: Conversion = .none, isVarying: Bool = false
   ) {
     self.name = name
     self.kind = kind
@@ -106,5 +109,6 @@ package struct SQLColumn: Sendable, Hashable {
     self.comparison = comparison
     self.convertsText = convertsText
     self.conversion = conversion
+    self.isVarying = isVarying
   }
 }

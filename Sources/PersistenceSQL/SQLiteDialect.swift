@@ -23,6 +23,8 @@ package struct SQLiteDialect: SQLDialect {
 
   package func derivedTable(_ rows: String) -> String { "(\(rows))" }
 
+  package func function(_ name: String) -> String { name }
+
   package func truth(_ isTrue: Bool) -> String { isTrue ? "1" : "0" }
 
   package var abortClause: String { "OR ABORT" }

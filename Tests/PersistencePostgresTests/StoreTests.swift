@@ -323,8 +323,47 @@
       #expect(code { _ = try results.read(from: 2_000, limit: 10) { _ in } } == .snapshotExpired)
       // Others go on.
       #expect(try context.count(FetchRequest(Scratch.schema.get())) == 3_000)
+      let snapshot = try context.snapshot()
+      Thread.sleep(forTimeInterval: 1.5)
+      // The store is as it was, but the connection of that moment has gone.
+      #expect(try context.snapshot().count(FetchRequest(Scratch.schema.get())) == 3_000)
+      #expect(code { _ = try snapshot.count(FetchRequest(Scratch.schema.get())) } == .snapshotExpired)
       try context.close()
       try scratch.run("DROP OWNED BY \(name) CASCADE", "DROP ROLE \(name)")
+    }
+
+    @Test("a time without an end is none that the server refuses")
+    func endlessTimes() throws {
+      let scratch = try Scratch()
+      let endless = Duration.seconds(Int64.max)
+      let context = try scratch.open {
+        ($0.busyTimeout, $0.connectTimeout, $0.pinTimeout) = (endless, endless, endless)
+        $0.statementTimeout = endless
+      }
+      try context.save((1...300).map { Scratch.row($0, "\($0)") })
+      let results = try context.fetch(FetchRequest(Scratch.schema.get()))
+      #expect(try results.read(from: 290, limit: 20) { _ in } == 10)
+      try context.close()
+    }
+
+    @Test(
+      "W7 an update whose values would make a record too long to be read is refused, and changes nothing",
+      .enabled(if: Environment.isSoak, "it takes 3 GiB"))
+    func longUpdates() throws {
+      let context = try Scratch().open()
+      let schema = try ModelSchema(
+        name: "Long", fields: [FieldSchema("id", .int64), FieldSchema("a", .data), FieldSchema("b", .data)],
+        key: ["id"])
+      try context.transaction { transaction in
+        try transaction.define(schema)
+        let long = [UInt8](repeating: 7, count: 300 << 20)
+        try transaction.save([.integer(1), .bytes(long), .bytes([])], in: schema)
+      }
+      let values = [UInt8](repeating: 8, count: 300 << 20)
+      let update = try UpdateRequest(FetchRequest(schema), set: [FieldAssignment("b", .bytes(values))])
+      #expect(code { try context.transaction { _ = try $0.update(update) } } == .valueTooLarge)
+      #expect(try context.record([.integer(1)], in: schema)?[2] == .bytes([]))
+      try context.close()
     }
 
     @Test("the options of a URL override the configuration, and unknown ones throw invalidURL")

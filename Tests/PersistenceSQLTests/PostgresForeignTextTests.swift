@@ -15,6 +15,7 @@ import Testing
       fields: [
         FieldSchema("id", .int64), FieldSchema("title", .string), FieldSchema("mood", .string),
         FieldSchema("notes", .string), FieldSchema("local", .date), FieldSchema("day", .date),
+        FieldSchema("code", .string), FieldSchema("sorted", .string),
       ], key: ["id"])
     table = SQLTable(
       name: "film",
@@ -26,6 +27,8 @@ import Testing
         SQLColumn("notes", .string, isOptional: false, comparison: .asText, conversion: .exactJSON),
         SQLColumn("local", .date, isOptional: false, conversion: .localTime),
         SQLColumn("day", .date, isOptional: false, conversion: .day),
+        SQLColumn("code", .string, isOptional: false, isVarying: true),
+        SQLColumn("sorted", .string, isOptional: false, comparison: .byBytes, isVarying: true),
       ], key: [0], rowID: nil, isForeign: true, overridesIdentity: true)
   }
 
@@ -34,7 +37,7 @@ import Testing
       try LoweredPredicate(predicate, in: schema, dialect),
       order: try SQLOrder(FetchRequest(schema).totalOrder, in: schema), model: 1)
     return SQLQueryTranslator.text(of: query.count(upTo: nil).key, on: table, dialect)
-      .replacing("SELECT count(*) FROM \"app\".\"film\" WHERE ", with: "")
+      .replacing("SELECT pg_catalog.count(*) FROM \"app\".\"film\" WHERE ", with: "")
   }
 
   @Test(
@@ -49,6 +52,11 @@ import Testing
         "\"title\" COLLATE \"C\" = \"mood\"::text COLLATE \"C\""
       ),
       (.comparison(field: "mood", .equal, .text("x")), "\"mood\"::text COLLATE \"C\" = $1"),
+      // Without the cast, the server would prefer an operator of `varchar` and text that somebody has made.
+      (.comparison(field: "code", .less, .text("x")), "\"code\"::text < $1"),
+      (.isIn(field: "code", [.text("x")]), "\"code\"::text = ANY($1)"),
+      (.comparison(field: "sorted", .equal, .text("x")), "\"sorted\"::text = $1"),
+      (.comparison(field: "sorted", .less, .text("x")), "\"sorted\"::text COLLATE \"C\" < $1"),
       (.comparison(field: "local", .less, .date(0)), "\"local\" < ($1 AT TIME ZONE 'UTC')"),
       (
         .isBetween(field: "day", lower: .date(0), upper: .date(1)),
@@ -63,13 +71,16 @@ import Testing
   func writing() {
     let insert = SQLQueryTranslator.text(of: StatementKey(.insert, model: 1), on: table, dialect)
     #expect(
-      insert == "INSERT INTO \"app\".\"film\" (\"id\", \"title\", \"mood\", \"notes\", \"local\", \"day\") "
+      insert == "INSERT INTO \"app\".\"film\" (\"id\", \"title\", \"mood\", \"notes\", \"local\", \"day\", "
+        + "\"code\", \"sorted\") "
         + "OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3::\"app\".\"mood\", "
         + "CASE WHEN $4::text::jsonb::text = $4::text THEN $4::text::jsonb "
         + "ELSE ('otherwise: ' || $4::text)::jsonb END, "
-        + "($5 AT TIME ZONE 'UTC'), ($6 AT TIME ZONE 'UTC')::date)")
+        + "($5 AT TIME ZONE 'UTC'), ($6 AT TIME ZONE 'UTC')::date, $7, $8)")
     let update = SQLQueryTranslator.text(of: StatementKey(.update, model: 1), on: table, dialect)
-    #expect(update.hasSuffix("\"day\" = ($6 AT TIME ZONE 'UTC')::date WHERE \"id\" = $1"))
+    #expect(
+      update.hasSuffix(
+        "\"day\" = ($6 AT TIME ZONE 'UTC')::date, \"code\" = $7, \"sorted\" = $8 WHERE \"id\" = $1"))
   }
 
   @Test("groups are by the expressions that the results have")
@@ -81,8 +92,8 @@ import Testing
     let statement = query.aggregates(items, limit: nil, offset: 0)
     #expect(
       SQLQueryTranslator.text(of: statement.key, on: table, dialect)
-        == "SELECT \"title\" COLLATE \"C\", \"mood\"::text COLLATE \"C\", min(\"title\" COLLATE \"C\"), "
-        + "sum(\"id\"::int8) FROM \"app\".\"film\" GROUP BY \"title\" COLLATE \"C\", \"mood\"::text COLLATE \"C\" "
+        == "SELECT \"title\" COLLATE \"C\", \"mood\"::text COLLATE \"C\", pg_catalog.min(\"title\" COLLATE \"C\"), "
+        + "pg_catalog.sum(\"id\"::int8) FROM \"app\".\"film\" GROUP BY \"title\" COLLATE \"C\", \"mood\"::text COLLATE \"C\" "
         + "ORDER BY \"title\" COLLATE \"C\", \"mood\"::text COLLATE \"C\"")
   }
 }

@@ -37,7 +37,7 @@ import Testing
 
   private func condition(_ predicate: PredicateNode) throws -> String {
     text(try query(FetchRequest(schema, where: predicate)).count(upTo: nil))
-      .replacing("SELECT count(*) FROM \"app\".\"Movie\"", with: "").replacing(" WHERE ", with: "")
+      .replacing("SELECT pg_catalog.count(*) FROM \"app\".\"Movie\"", with: "").replacing(" WHERE ", with: "")
   }
 
   @Test(
@@ -79,7 +79,7 @@ import Testing
     #expect(try search(.contains, "a%\\_") == #""genre" LIKE $1 ← '%a\%\\\_%'"#)
     #expect(try search(.hasSuffix, "é") == "\"genre\" LIKE $1 ← '%é'")
     #expect(try search(.like, "a%b") == "\"genre\" LIKE $1 ← 'a%b'")
-    let folded = "replace(replace(\"genre\", '\u{212A}', 'k'), '\u{130}', 'i\u{307}')"
+    let folded = "pg_catalog.replace(pg_catalog.replace(\"genre\", '\u{212A}', 'k'), '\u{130}', 'i\u{307}')"
     #expect(try search(.contains, "k", anyCase: true) == "\(folded) ILIKE $1 ← '%k%'")
     for (kind, needle, anyCase) in [
       (TextOperator.like, "a_b", false), (.contains, "é", true), (.contains, "\u{1}", false),
@@ -112,15 +112,15 @@ import Testing
     let query = try query(request)
     #expect(
       text(query.aggregates([SQLItem(.field, 3), SQLItem(.sum, 4)], limit: nil, offset: 0))
-        == "SELECT \"price\", sum(\"gross\") FROM \"app\".\"Movie\" WHERE \"gross\" > $1 "
+        == "SELECT \"price\", pg_catalog.sum(\"gross\") FROM \"app\".\"Movie\" WHERE \"gross\" > $1 "
         + "GROUP BY \"price\" ORDER BY \"price\" NULLS FIRST ← 1")
     #expect(
       text(query.aggregates([SQLItem(.minimum, 4)], limit: 5, offset: 0))
-        == "SELECT min(\"gross\") FROM (SELECT \"gross\" FROM \"app\".\"Movie\" WHERE \"gross\" > $1 "
+        == "SELECT pg_catalog.min(\"gross\") FROM (SELECT \"gross\" FROM \"app\".\"Movie\" WHERE \"gross\" > $1 "
         + "ORDER BY \"id\" LIMIT $2) AS page ← 1 | 5")
     #expect(
       text(query.count(upTo: 3))
-        == "SELECT count(*) FROM (SELECT 1 FROM \"app\".\"Movie\" WHERE \"gross\" > $1 LIMIT $2) AS page ← 1 | 3"
+        == "SELECT pg_catalog.count(*) FROM (SELECT 1 FROM \"app\".\"Movie\" WHERE \"gross\" > $1 LIMIT $2) AS page ← 1 | 3"
     )
     #expect(
       text(query.set([(5, .document("{}"))], limit: nil, offset: 0))

@@ -16,7 +16,7 @@ extension PostgresSession {
           + "FROM pg_catalog.pg_class c LEFT JOIN \(store.own("dropped")) d "
           + "ON d.kind IN ('table', 'table ' || c.oid::text) AND d.name = c.relname "
           + "LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND NOT t.tgisinternal "
-          + "WHERE c.relnamespace = (SELECT $1::regnamespace) AND c.relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY 1, 5",
+          + "WHERE c.relnamespace = (SELECT $1::regnamespace::oid) AND c.relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY 1, 5",
         parameters),
       "list the tables and views")
     var models: [String: String] = [:]

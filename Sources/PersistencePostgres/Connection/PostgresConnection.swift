@@ -82,6 +82,12 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
     return !isBroken && PQstatus(handle) == CONNECTION_OK
   }
 
+  /// Whether something can be read although nothing was asked.
+  var hasUnaskedAnswer: Bool {
+    var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    return unread == 0 && poll(&file, 1, 0) > 0
+  }
+
   /// Marks the connection as unusable.
   func abandon() { isBroken = true }
 }

@@ -71,7 +71,8 @@ struct PostgresOpening {
   private static func requireSupport(_ connection: PostgresConnection, _ store: PostgresStore) throws
     -> String
   {
-    let versions = try connection.run([PostgresCommand("SELECT version()")], "read the server's version")
+    let command = PostgresCommand("SELECT pg_catalog.version()")
+    let versions = try connection.run([command], "read the server's version")
     let version = versions.first?.text(0, 0) ?? ""
     if let (name, reason) = otherServer(in: version) {
       throw unsupported("a store on \(name) cannot be opened: \(reason); use PostgreSQL", store)
@@ -143,17 +144,36 @@ struct PostgresOpening {
     return state
   }
 
+  /// The statements that create this package's own tables, with the first version of the catalog.
+  private static func creation(_ store: PostgresStore, _ version: Int64) -> [PostgresCommand] {
+    var start = PostgresParameters()
+    start.add(version)
+    return [PostgresVersionTable(version, store).creation]
+      + [
+        "CREATE TABLE \(store.own("catalog")) (model text COLLATE \"C\" PRIMARY KEY, layout text NOT NULL)",
+        "CREATE TABLE \(store.own("gate")) ()",
+        "CREATE TABLE \(store.own("commits")) (xid xid8 PRIMARY KEY DEFAULT pg_catalog.pg_current_xact_id(), "
+          + "at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())",
+        "CREATE TABLE \(store.own("dropped")) (kind text NOT NULL, name text NOT NULL)",
+        "CREATE TABLE \(store.own("state")) (format int8 NOT NULL, store uuid NOT NULL, version int8 NOT NULL)",
+        // The table has one row.
+        "CREATE UNIQUE INDEX persistence_state_row ON \(store.own("state")) ((true))",
+      ].map { PostgresCommand($0) }
+      + [
+        PostgresCommand(
+          "INSERT INTO \(store.own("state")) VALUES (\(format), pg_catalog.gen_random_uuid(), $1)", start)
+      ]
+  }
+
   /// Creates the schema and this package's own tables, unless another process does so at the same time.
   private static func create(_ connection: PostgresConnection, _ store: PostgresStore) throws {
     let schema = store.dialect.identifier(store.configuration.schema)
     var name = PostgresParameters()
     name.add(text: "persistence " + store.configuration.schema)
     let version = Int64.random(in: 1 << 32..<1 << 61)
-    var start = PostgresParameters()
-    start.add(version)
     let timeout = PostgresCommand.lockTimeout(store.configuration.busyTimeout)
     do {
-      // CREATE … IF NOT EXISTS fails if two sessions run it at the same time, so they take turns.
+      // Of two sessions that create the tables at the same time, one would fail, so they take turns.
       _ = try connection.run(
         [
           // Statements after the lock must see what another process has created.
@@ -172,29 +192,18 @@ struct PostgresOpening {
             parameters)
         ], "look for the schema")
       if found.first?.integer(0, 0) != 1 { commands.append(PostgresCommand("CREATE SCHEMA \(schema)")) }
-      if found.first?.integer(0, 1) != 1 { commands.append(PostgresVersionTable(version, store).creation) }
-      commands += [
-        "CREATE TABLE IF NOT EXISTS \(store.own("catalog")) "
-          + "(model text COLLATE \"C\" PRIMARY KEY, layout text NOT NULL)",
-        "CREATE TABLE IF NOT EXISTS \(store.own("gate")) ()",
-        "CREATE TABLE IF NOT EXISTS \(store.own("commits")) "
-          + "(xid xid8 PRIMARY KEY DEFAULT pg_catalog.pg_current_xact_id(), "
-          + "at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())",
-        "CREATE TABLE IF NOT EXISTS \(store.own("dropped")) (kind text NOT NULL, name text NOT NULL)",
-        "CREATE TABLE IF NOT EXISTS \(store.own("state")) "
-          + "(format int8 NOT NULL, store uuid NOT NULL, version int8 NOT NULL)",
-        // The table has one row.
-        "CREATE UNIQUE INDEX IF NOT EXISTS persistence_state_row ON \(store.own("state")) ((true))",
-      ].map { PostgresCommand($0) }
-      commands.append(
-        PostgresCommand(
-          "INSERT INTO \(store.own("state")) SELECT \(format), pg_catalog.gen_random_uuid(), $1 "
-            + "WHERE NOT EXISTS (SELECT 1 FROM \(store.own("state")))", start))
+      // Tables that are there already are not this package's: each commit would run their triggers.
+      if found.first?.integer(0, 1) != 1 { commands += creation(store, version) }
       commands.append(PostgresCommits.log(store))
       commands.append(PostgresCommand("COMMIT"))
       _ = try connection.run(commands, "create the store")
     } catch {
       if !connection.isBroken { try? connection.post([PostgresCommand("ROLLBACK")], "end a transaction") }
+      guard (error as? PersistenceError)?.isPostgres("42P07") != true else {
+        throw unsupported(
+          "the schema “\(store.configuration.schema)” contains no store, but tables that a store needs; remove those whose "
+            + "names begin with persistence_, or open another schema", store)
+      }
       throw error
     }
   }

@@ -52,7 +52,15 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   func admits(_ session: PostgresSession) -> Bool {
     isLive && (locksTables || !session.locksTables) && moment != nil && moment == Self.moment(of: session)
       && ContinuousClock.now + session.store.configuration.pinTimeout / 2 <= deadline
-      && (!ObserversLock.isHeld || isAtRest)
+      && (!ObserversLock.isHeld || isAtRest) && !hasUnaskedAnswer
+  }
+
+  /// Whether the server has said something that nobody asked for: why it ends the connection, or that it has.
+  private var hasUnaskedAnswer: Bool {
+    guard lock.try() else { return false }
+    defer { lock.unlock() }
+    guard let session, session.ahead?.places == nil else { return false }
+    return session.connection.hasUnaskedAnswer
   }
 
   /// Whether no read is under way, nor a page that is read ahead.

@@ -102,8 +102,8 @@ extension PostgresTransaction {
         "SELECT \(name)::text FROM \(table) WHERE \(name) >= $\(first)::name AND \(name) <= $\(first + 1)::name\(condition)"
       }
       sources += [
-        names("relname", "pg_catalog.pg_class", " AND relnamespace = (SELECT $1::regnamespace)"),
-        names("typname", "pg_catalog.pg_type", " AND typnamespace = (SELECT $1::regnamespace)"),
+        names("relname", "pg_catalog.pg_class", " AND relnamespace = (SELECT $1::regnamespace::oid)"),
+        names("typname", "pg_catalog.pg_type", " AND typnamespace = (SELECT $1::regnamespace::oid)"),
       ]
     }
     sources.append("SELECT name FROM \(store.own("dropped"))")

@@ -21,7 +21,7 @@ enum PostgresForeignCatalog {
   static let belongsToNoExtension = """
     NOT EXISTS (
       SELECT 1 FROM pg_catalog.pg_depend e
-      WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
+      WHERE e.classid = 'pg_catalog.pg_class'::regclass::oid AND e.objid = c.oid AND e.deptype = 'e')
     """
 
   /// The type below each domain, with the domain's own modifier and NOT NULL.
@@ -37,9 +37,9 @@ enum PostgresForeignCatalog {
   private static let collations = """
     collations(oid, isbinary, isdeterministic) AS (
       SELECT l.oid,
-        CASE WHEN l.oid = 100 THEN d.datcollate IN ('C', 'POSIX')
-            AND coalesce(pg_catalog.to_jsonb(d) ->> 'datlocprovider', 'c') = 'c'
-          ELSE l.collname IN ('C', 'POSIX', 'ucs_basic') AND l.collnamespace = 'pg_catalog'::regnamespace END,
+        CASE WHEN l.oid = 100::oid THEN d.datcollate IN ('C', 'POSIX')
+            AND coalesce(pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text, 'c') = 'c'
+          ELSE l.collname IN ('C', 'POSIX', 'ucs_basic') AND l.collnamespace = 'pg_catalog'::regnamespace::oid END,
         l.collisdeterministic
       FROM pg_catalog.pg_collation l, pg_catalog.pg_database d
       WHERE d.datname = pg_catalog.current_database())
@@ -47,7 +47,7 @@ enum PostgresForeignCatalog {
 
   private static let columns = """
     SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
-      'name', a.attname, 'type', t.typname, 'isBuiltIn', t.typnamespace = 'pg_catalog'::regnamespace,
+      'name', a.attname, 'type', t.typname, 'isBuiltIn', t.typnamespace = 'pg_catalog'::regnamespace::oid,
       'kind', t.typtype::text,
       'typeName', pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(t.typname),
       'declared', pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -56,7 +56,7 @@ enum PostgresForeignCatalog {
       'isDeterministic', coalesce(l.isdeterministic, true),
       'collation', (
         SELECT o.collname FROM pg_catalog.pg_collation o
-        WHERE o.oid = a.attcollation AND o.oid NOT IN (100, t.typcollation)),
+        WHERE o.oid = a.attcollation AND o.oid NOT IN (100::oid, t.typcollation)),
       'isGenerated', a.attgenerated <> '', 'identity', a.attidentity::text,
       'default', pg_catalog.pg_get_expr(d.adbin, d.adrelid)) ORDER BY a.attnum)
     FROM pg_catalog.pg_attribute a JOIN base b ON b.oid = a.atttypid
@@ -71,7 +71,7 @@ enum PostgresForeignCatalog {
       'name', x.relname, 'isUnique', i.indisunique, 'isPrimary', i.indisprimary,
       'isValid', i.indisvalid AND i.indisready, 'isPartial', i.indpred IS NOT NULL,
       'isImmediate', i.indimmediate,
-      'nilsCollide', coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct', 'false') = 'true',
+      'nilsCollide', coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, 'false') = 'true',
       'isTree', m.amname = 'btree',
       'isDeterministic', NOT EXISTS (
         SELECT 1 FROM pg_catalog.unnest(i.indcollation::oid[]) AS k(number)

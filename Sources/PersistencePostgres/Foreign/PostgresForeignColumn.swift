@@ -14,8 +14,9 @@ struct PostgresForeignColumn: Sendable {
     declared = column.declared
     self.type = type
     sql = SQLColumn(
-      column.name, type.kind, isOptional: isOptional, comparison: type.comparison, conversion: type.conversion
-    )
+      column.name, type.kind, isOptional: isOptional, comparison: type.comparison,
+      conversion: type.conversion,
+      isVarying: column.isBuiltIn && column.type == "varchar")
   }
 
   /// The distance of the moments that the column stores, in microseconds; nil for other kinds.

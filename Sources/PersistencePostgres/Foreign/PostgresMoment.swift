@@ -19,11 +19,14 @@ enum PostgresMoment {
     return Double(whole) + Double(rest) / 1_000_000
   }
 
+  /// The end of the range, in seconds since the origin of dates.
+  private static let end = Double((range.upperBound - offset) / 1_000_000)
+
   /// The moment nearest to a date; nil for NaN, and outside of the server's range.
   static func nearest(to seconds: Double) -> Int64? {
     if seconds.isInfinite { return seconds < 0 ? .min : .max }
-    guard abs(seconds) < 9_300_000_000_000 else { return nil }
-    // Both parts are exact.
+    guard abs(seconds) < end else { return nil }
+    // Both parts are exact, and no sum overflows.
     let whole = seconds.rounded(.down)
     let moment = Int64(whole) * 1_000_000 + Int64(((seconds - whole) * 1_000_000).rounded()) + offset
     return range.contains(moment) ? moment : nil

@@ -31,7 +31,8 @@ extension PostgresSession {
     var records: Int?
     if relation.isReadable {
       let count = try run(
-        PostgresCommand("SELECT count(*) FROM \(store.dialect.table(name))"), "count the rows of a table")
+        PostgresCommand("SELECT pg_catalog.count(*) FROM \(store.dialect.table(name))"),
+        "count the rows of a table")
       records = count.integer(0, 0).map { Int($0) }
     }
     let kind: UnmappedObject.Kind = relation.isView ? .view : .table

@@ -40,6 +40,7 @@ extension PostgresStore {
         "t.oid", "t", "4",
         "pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid "
           + "WHERE c.relnamespace = \(namespace)"),
+      part("d.oid", "d", "5", "pg_catalog.pg_type d WHERE d.typtype = 'd'"),
     ]
     return "(SELECT coalesce(pg_catalog.bit_xor(part), 0) AS version FROM "
       + "(\(parts.joined(separator: " UNION ALL "))) AS parts) AS state"

@@ -20,7 +20,7 @@ extension PostgresStore {
     schema.add(text: own("catalog"))
     let tables =
       "SELECT 1 FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'f', 'v', 'm') "
-      + "AND c.relname !~ '^persistence_' AND \(PostgresForeignCatalog.belongsToNoExtension)"
+      + "AND c.relname::text !~ '^persistence_'::text AND \(PostgresForeignCatalog.belongsToNoExtension)"
     let found = try connection.run(
       [
         PostgresCommand(
@@ -65,8 +65,10 @@ extension PostgresStore {
       let value = dialect.ordered(PostgresForeignColumn(column, type, isOptional: true).sql)
       // A view may call functions that write.
       let counts = try connection.runReading(
-        [PostgresCommand("SELECT count(*) = count(DISTINCT \(value)) FROM \(dialect.table(view))")],
-        "look for the key of a view")
+        [
+          PostgresCommand(
+            "SELECT pg_catalog.count(*) = pg_catalog.count(DISTINCT \(value)) FROM \(dialect.table(view))")
+        ], "look for the key of a view")
       if counts.first?.integer(0, 0) == 1 { return column.name }
     }
     return nil

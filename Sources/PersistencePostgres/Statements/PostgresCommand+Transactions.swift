@@ -10,8 +10,8 @@ extension PostgresCommand {
 
   /// The statement that limits how long the statements of a transaction wait for locks.
   static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
-    // 0 would mean no limit.
-    let milliseconds = max(1, min(Int64(time / .milliseconds(1)), Int64(Int32.max)))
+    // 0 would mean no limit, and a long time may exceed any integer.
+    let milliseconds = Int64(max(1, min(time / .milliseconds(1), Double(Int32.max))))
     return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)", prepared: prepared)
   }
 }

@@ -184,6 +184,47 @@
       try context.close()
     }
 
+    @Test("S10 a change of a domain is noticed at the next call, since columns of it may hold other values")
+    func changedDomains() throws {
+      let foreign = try ForeignScratch([
+        "CREATE DOMAIN $.amount AS int NOT NULL", "CREATE TABLE $.t (id int PRIMARY KEY, n $.amount)",
+        "INSERT INTO $.t VALUES (1, 7)",
+      ])
+      let context = try foreign.open()
+      let before = try context.model("t")
+      #expect(try context.values(FetchRequest(before)) == [[.integer(1), .integer(7)]])
+      try foreign.run(["ALTER DOMAIN $.amount DROP NOT NULL", "INSERT INTO $.t VALUES (2, NULL)"])
+      #expect(code { _ = try context.values(FetchRequest(before)) } == .schemaMismatch)
+      #expect(try context.values(FetchRequest(context.model("t"))).last == [.integer(2), .null])
+      try context.close()
+    }
+
+    @Test("a date that no column can store is compared, and refused")
+    func distantDates() throws {
+      let foreign = try ForeignScratch([
+        "CREATE TABLE $.t (id int PRIMARY KEY, at timestamptz, day date)",
+        "INSERT INTO $.t VALUES (1, '294276-12-31 23:59:59+00', '295000-01-01'), (2, '2020-01-01', NULL)",
+      ])
+      let context = try foreign.open()
+      let schema = try context.model("t")
+      for seconds in [9.2233404e12, 9.2233721e12, 9.25e12, 9.2999e12, 9.3e12] {
+        for field in ["at", "day"] {
+          let before = PredicateNode.comparison(field: field, .less, .date(seconds))
+          let expected: [PersistentValue] =
+            field == "at" ? [.integer(1), .integer(2)] : seconds >= 9.25e12 ? [.integer(1)] : []
+          #expect(
+            try context.column("id", FetchRequest(schema, where: before)) == expected, "\(field) \(seconds)")
+          let after = PredicateNode.comparison(field: field, .greater, .date(-seconds))
+          #expect(try context.count(FetchRequest(schema, where: after)) == (field == "at" ? 2 : 1))
+        }
+        let row: [PersistentValue] = [.integer(3), .date(seconds), .null]
+        #expect(code { try context.transaction { try $0.insert(row, in: schema) } } == .invalidRequest)
+      }
+      let stored = try #require(try context.record([.integer(1)], in: schema))
+      #expect(code { try context.transaction { try $0.save(stored, in: schema) } } == .invalidRequest)
+      try context.close()
+    }
+
     @Test("a migration copies the tables, and refuses to omit columns and tables silently")
     func migration() throws {
       let foreign = try ForeignScratch(ForeignScratch.library + ["INSERT INTO $.loose VALUES (1)"])

@@ -27,6 +27,14 @@
       #expect(PostgresMoment.exactSeconds(PostgresMoment.range.lowerBound + 1) == nil)
       #expect(PostgresMoment.nearest(to: .nan) == nil)
       #expect(PostgresMoment.nearest(to: 1e300) == nil)
+      for seconds in [9.2233404e12, 9.2233721e12, 9.25e12, 9.2999e12, 9.3e12] {
+        for seconds in [seconds, -seconds] {
+          #expect(PostgresMoment.nearest(to: seconds) == nil, "\(seconds)")
+          #expect(PostgresMomentBounds(around: seconds, step: 1) == nil, "\(seconds)")
+        }
+      }
+      // The last second of the year 294276.
+      #expect(PostgresMoment.nearest(to: 9_223_339_708_799) == PostgresMoment.range.upperBound - 1_000_000)
     }
 
     @Test("V4 the moments around a date are the last one before it and the first one after it, in each unit")

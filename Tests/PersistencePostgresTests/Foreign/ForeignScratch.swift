@@ -16,6 +16,8 @@
       try run(["CREATE SCHEMA $"] + statements)
     }
 
+    init(of scratch: Scratch) { self.scratch = scratch }
+
     /// Runs statements as the other program.
     @discardableResult
     func run(_ statements: [String]) throws -> [PostgresResult] {
