@@ -21,8 +21,8 @@
         scratch = try Scratch()
         let (name, role) = (name, scratch.schemaName)
         try scratch.run(
-          "CREATE SCHEMA \(name)", Self.operators.replacing("$", with: name),
-          Self.functions.replacing("$", with: name),
+          "CREATE SCHEMA \(name)", Self.operators.replacing("SCHEMA", with: name),
+          Self.functions.replacing("SCHEMA", with: name),
           "CREATE ROLE \(role) SUPERUSER LOGIN", "ALTER ROLE \(role) SET search_path = \(name)")
         url = scratch.url.replacing("user=postgres", with: "user=\(scratch.configuration.schema)")
       }
@@ -56,11 +56,11 @@
       private static let operators = """
         DO $do$ DECLARE l regtype; r regtype; o text; result text; BEGIN
           FOREACH l IN ARRAY \(types) LOOP FOREACH r IN ARRAY \(types) LOOP
-            EXECUTE format('CREATE FUNCTION $.compare(%s, %s) RETURNS bool LANGUAGE plpgsql AS
+            EXECUTE format('CREATE FUNCTION SCHEMA.compare(%s, %s) RETURNS bool LANGUAGE plpgsql AS
               $f$BEGIN RAISE ''a hostile operator of %s and %s''; END$f$', l, r, l, r);
             FOREACH o IN ARRAY '{=,<>,<,<=,>,>=,~,!~,~~,!~~,~~*,!~~*,->>,||}'::text[] LOOP
               IF NOT EXISTS (SELECT FROM pg_operator p WHERE p.oprname = o AND p.oprleft = l AND p.oprright = r) THEN
-                EXECUTE format('CREATE OPERATOR $.%s (leftarg = %s, rightarg = %s, function = $.compare)', o, l, r);
+                EXECUTE format('CREATE OPERATOR SCHEMA.%s (leftarg = %s, rightarg = %s, function = SCHEMA.compare)', o, l, r);
               END IF;
             END LOOP;
           END LOOP; END LOOP; END $do$
@@ -69,14 +69,14 @@
       private static let functions = """
         DO $do$ DECLARE t regtype; f text; BEGIN
           FOREACH t IN ARRAY \(types) LOOP
-            EXECUTE format('CREATE FUNCTION $.step(%s, %s) RETURNS %s LANGUAGE plpgsql AS
+            EXECUTE format('CREATE FUNCTION SCHEMA.step(%s, %s) RETURNS %s LANGUAGE plpgsql AS
               $f$BEGIN RAISE ''a hostile function of %s''; END$f$', t, t, t, t);
-            EXECUTE format('CREATE FUNCTION $.replace(%s, text, text) RETURNS text LANGUAGE plpgsql AS
+            EXECUTE format('CREATE FUNCTION SCHEMA.replace(%s, text, text) RETURNS text LANGUAGE plpgsql AS
               $f$BEGIN RAISE ''a hostile function of %s''; END$f$', t, t);
             FOREACH f IN ARRAY '{count,sum,min,max,bit_xor,string_agg}'::text[] LOOP
               IF NOT EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace
                 AND p.proargtypes::oid[] = ARRAY[t::oid]) THEN
-                EXECUTE format('CREATE AGGREGATE $.%s(%s) (sfunc = $.step, stype = %s)', f, t, t);
+                EXECUTE format('CREATE AGGREGATE SCHEMA.%s(%s) (sfunc = SCHEMA.step, stype = %s)', f, t, t);
               END IF;
             END LOOP;
           END LOOP; END $do$

@@ -72,8 +72,7 @@ struct ForwardingTests {
   private let context = CountedContext()
 
   init() throws {
-    schema = try ModelSchema(
-      name: "Note", fields: [FieldSchema("id", .int64), FieldSchema("text", .string)], key: ["id"])
+    schema = try CallCounter.note.get()
     request = try FetchRequest(schema)
     change = try SchemaChange(from: schema, to: schema, sources: [.field(0), .field(1)])
   }
