@@ -92,7 +92,7 @@ extension PostgresContext {
     } catch {
       throw session.conflict ?? error
     }
-    if transaction.hasDropped { removeDropped() }
+    if transaction.hasDropped || store.retriesRemoval() { removeDropped() }
   }
 
   /// Begins a transaction, and waits for writers in other processes until the deadline.
