@@ -49,9 +49,11 @@
           "DROP ROLE \(scratch.schemaName)")
       }
 
-      private static let types =
-        "'{oid,name,text,varchar,bpchar,\"char\",int2,int4,int8,float4,float8,numeric,bool,uuid,bytea,jsonb,json,xid,"
-        + "xid8,regclass,regnamespace,timestamptz,timestamp,date}'::regtype[]"
+      private static let types = """
+        ARRAY['oid', 'name', 'text', 'varchar', 'bpchar', '"char"', 'int2', 'int4', 'int8', 'float4', 'float8', 'numeric',
+          'bool', 'uuid', 'bytea', 'jsonb', 'json', 'xid', 'xid8', 'regclass', 'regnamespace', 'timestamptz', 'timestamp',
+          'date']::regtype[]
+        """
 
       private static let operators = """
         DO $do$ DECLARE l regtype; r regtype; o text; result text; BEGIN
