@@ -218,6 +218,16 @@ import PersistenceDriverSupport
     #expect(try context.count(FetchRequest(schema)) == 0)
   }
 
+  @Test("W6 a time of less than nothing, or without an end, is a time to wait", arguments: [Int64.min, -3_000_000, .max])
+  func strangeTimes(seconds: Int64) throws {
+    let context = try scratch.open {
+      ($0.busyTimeout, $0.poolSize) = (.seconds(seconds), .max)
+    }
+    try context.fill(schema, [row("a", nil, 1, nil)])
+    #expect(try context.count(FetchRequest(schema)) == 1)
+    try context.close()
+  }
+
   @Test("W6 a writer waits for another program, then throws busy; readers never wait")
   func busy() throws {
     let context = try scratch.open { $0.busyTimeout = .milliseconds(120) }

@@ -87,6 +87,7 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
   func age(of date: Date?) -> Duration? {
     guard let date else { return nil }
     let seconds = dates.now().timeIntervalSince(date)
-    return seconds < 0 ? nil : .seconds(seconds)
+    // A stored date may be any: a greater number of seconds would be no duration.
+    return seconds >= 0 ? .seconds(min(seconds, 1e12)) : nil
   }
 }

@@ -177,9 +177,12 @@ public struct RetryPolicy: Sendable {
 
   /// The delay after a number of failures, at least 1.
   package func delay(after failures: Int) -> Duration {
-    // The bound on doublings prevents an overflow.
-    var delay = firstDelay
-    for _ in 1..<max(1, min(failures, 64)) where delay < longestDelay { delay *= 2 }
-    return min(delay, longestDelay) * (1 - jitter * min(max(random(), 0), 1))
+    // Half of the longest delay is the bound on doublings, which prevents an overflow.
+    var delay = min(firstDelay, longestDelay)
+    for _ in 1..<max(1, min(failures, 64)) where delay < longestDelay {
+      delay = delay > longestDelay / 2 ? longestDelay : delay * 2
+    }
+    let share = jitter * random()
+    return delay * (1 - (share.isFinite ? min(max(share, 0), 1) : 0))
   }
 }

@@ -82,7 +82,12 @@ public struct AppliedBatches: Sendable {
       return false
     }
     if let digest { try insert(digest, of: id, in: transaction) }
-    let number = (try numbers(in: transaction, isDescending: true, limit: 1).first?.number ?? 0) + 1
+    let last = try numbers(in: transaction, isDescending: true, limit: 1).first?.number ?? 0
+    // No store reaches so many batches.
+    guard (0..<1 << 62).contains(last) else {
+      throw PersistenceError.damaged("the number of the last batch is \(last)").at(model: schema.name)
+    }
+    let number = last + 1
     let row = RowBuffer(count: schema.fields.count)
     row.set([.uuid(id), .integer(number), .date(now().timeIntervalSinceReferenceDate)])
     try row.withRow { try transaction.insert($0, in: schema) }
@@ -146,7 +151,7 @@ public struct AppliedBatches: Sendable {
   }
 
   private func forget(before number: Int64, in transaction: any StorageTransaction) throws {
-    let lastForgotten = number - Int64(retention.count)
+    let lastForgotten = number - Int64(max(1, retention.count))
     let cutoff = now().timeIntervalSinceReferenceDate - Double(retention.age.components.seconds)
     func isForgotten(_ entry: Entry) -> Bool { entry.number <= lastForgotten || entry.appliedAt < cutoff }
     guard let oldest = try numbers(in: transaction, isDescending: false, limit: 1).first, isForgotten(oldest)

@@ -15,10 +15,10 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   nonisolated(unsafe) private let slots: UnsafeMutablePointer<Slot>  // atomics must not move
   private let closed = Atomic<Bool>(false)
 
-  /// Creates an empty pool for a maximum number of idle objects.
+  /// Creates an empty pool for a maximum number of idle objects, which is at most 4,096.
   package init(count: Int) {
-    self.count = max(0, count)
-    slots = .allocate(capacity: max(1, count))
+    self.count = max(0, min(count, 4096))
+    slots = .allocate(capacity: max(1, self.count))
     for index in 0..<self.count { (slots + index).initialize(to: Slot()) }
   }
 

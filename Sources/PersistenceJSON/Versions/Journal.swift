@@ -271,7 +271,7 @@ struct Journal {
   private static func entryName(_ version: UInt64) -> String { "\(version).json" }
 
   private static func version(of entry: String) -> UInt64? {
-    FileName.stem(of: entry).flatMap { UInt64($0) }
+    FileName.stem(of: entry).flatMap { UInt64($0) }.flatMap { $0 < VersionSequence.limit ? $0 : nil }
   }
 
   private static func stagedName(_ version: UInt64, _ number: Int) -> String { "\(version)-\(number)" }

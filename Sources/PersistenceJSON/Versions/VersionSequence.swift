@@ -22,7 +22,7 @@ final class VersionSequence: Sendable {
   }
 
   /// A limit that no store reaches.
-  private static let limit: UInt64 = 1 << 48
+  static let limit: UInt64 = 1 << 48
 
   /// The newest complete version.
   var committed: UInt64 { get throws { try read().committed } }

@@ -243,6 +243,6 @@ struct LMDBFiles: Sendable {
   static func isDiskFull(_ path: String) -> Bool {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return false }
-    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+    return Double(status.f_bavail) * Double(status.f_frsize) < 0x1p20
   }
 }

@@ -66,6 +66,9 @@ package enum FreeSpace {
     while !FileManager.default.fileExists(atPath: url.path), url.path != "/" { url.deleteLastPathComponent() }
     var status = statvfs()
     guard statvfs(url.path, &status) == 0 else { return nil }
-    return Int(status.f_bavail) * Int(status.f_frsize)
+    // File systems without a limit report as many blocks as the type holds.
+    let (bytes, isUnlimited) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int(clamping: status.f_frsize))
+    return isUnlimited ? .max : bytes
   }
 }

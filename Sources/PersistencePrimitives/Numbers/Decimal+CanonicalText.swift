@@ -23,18 +23,30 @@ extension Decimal {
       self = .nan
       return
     }
-    var hasDigit = false
-    for byte in canonicalText.utf8 {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
-      case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-        break
-      default: return nil
-      }
-    }
-    guard hasDigit, let number = Decimal(string: canonicalText, locale: Locale(identifier: "en_US_POSIX")),
-      !number.isNaN
+    guard Self.isNumber(canonicalText.utf8),
+      let number = Decimal(string: canonicalText, locale: Locale(identifier: "en_US_POSIX")), !number.isNaN
     else { return nil }
     self = number
+  }
+
+  /// Whether a text is a number as a whole: Foundation reads the number at the beginning of a text, and ignores the rest.
+  private static func isNumber(_ text: String.UTF8View) -> Bool {
+    var (hasDigit, hasPoint, hasExponent, mayHaveSign) = (false, false, false, true)
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): (hasDigit, mayHaveSign) = (true, false)
+      case UInt8(ascii: "+"), UInt8(ascii: "-"):
+        guard mayHaveSign else { return false }
+        mayHaveSign = false
+      case UInt8(ascii: "."):
+        guard !hasPoint, !hasExponent else { return false }
+        (hasPoint, mayHaveSign) = (true, false)
+      case UInt8(ascii: "e"), UInt8(ascii: "E"):
+        guard hasDigit, !hasExponent else { return false }
+        (hasDigit, hasExponent, mayHaveSign) = (false, true, true)
+      default: return false
+      }
+    }
+    return hasDigit
   }
 }

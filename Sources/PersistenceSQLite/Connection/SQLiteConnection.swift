@@ -72,7 +72,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   /// Sets how long statements wait for the locks of other connections.
   func setBusyTimeout(_ timeout: Duration) {
-    sqlite3_busy_timeout(handle, Int32(min(timeout.timeInterval * 1000, Double(Int32.max))))
+    sqlite3_busy_timeout(handle, Int32(max(0, min(timeout.timeInterval * 1000, Double(Int32.max)))))
   }
 
   deinit {

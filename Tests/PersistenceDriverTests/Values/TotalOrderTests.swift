@@ -94,7 +94,12 @@ struct TotalOrderTests {
     }
     #expect(Decimal(canonicalText: "1.500")?.canonicalText == "1.5")
     #expect(Decimal(canonicalText: "-0")?.canonicalText == "0")
-    for text in ["", "abc", "1,5", "1 ", "NaN1", ".", "-"] {
+    for text in ["2.5e3", "+2500", "2500.", "25E+2", "2.5E03"] {
+      #expect(Decimal(canonicalText: text) == 2_500, "\(text)")
+    }
+    for text in [
+      "", "abc", "1,5", "1 ", "NaN1", ".", "-", "1-2", "1.2.3", "1e", "1e+", "1e2.5", "1e2e3", "+-1", "e5", "--1",
+    ] {
       #expect(Decimal(canonicalText: text) == nil, "\(text)")
     }
   }
