@@ -12,7 +12,7 @@ enum PostgresDropped {
   /// The notes, each with the relation that has its name now; the first parameter is the name of the schema, quoted.
   static func notes(_ store: PostgresStore) -> String {
     "\(store.own("dropped")) "
-      + "CROSS JOIN pg_catalog.to_regclass($1::text || '.'::text || pg_catalog.quote_ident(name)) AS relation"
+      + "CROSS JOIN pg_catalog.to_regclass($1 || '.' || pg_catalog.quote_ident(name)) AS relation"
   }
 
   /// The condition that a note means the relation with a number.
