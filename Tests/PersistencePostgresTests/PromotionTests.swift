@@ -97,30 +97,6 @@
       try context.close()
     }
 
-    @Test("U1 observers at a promoted standby hear of its commits while the former primary server goes on")
-    func twoPrimaries() throws {
-      let server = try ReplicatedServer()
-      let request = try FetchRequest(Scratch.schema.get())
-      let first = try server.openPrimary("test")
-      try first.save([Scratch.row(1, "one")])
-      try server.catchUp()
-      try server.promote()
-      let (second, again) = (try server.openPromoted("test"), try server.openPromoted("test"))
-      #expect(first.shared !== second.shared && second.shared === again.shared)
-      for (context, other, isOwn) in [(second, first, false), (second, again, true)] {
-        let observer = try CommitObserver(request, in: context, keyLimit: 10)
-        try context.observers.add(observer)
-        let before = try context.count(request)
-        try other.save([Scratch.row(2, "two"), Scratch.row(3, "three")])
-        let (snapshot, changes) = try context.observers.look(observer, at: context)
-        #expect(try snapshot.count(request) == before + (isOwn ? 2 : 0))
-        #expect(!changes.isUnknown && changes.entries.count == (isOwn ? 2 : 0))
-        context.observers.remove(observer)
-      }
-      #expect(try first.texts() == ["one", "two", "three"])
-      for context in [first, second, again] { try context.close() }
-    }
-
     @Test("W5 a commit that a promotion has lost is not taken for one of the promoted server")
     func lostCommit() throws {
       let server = try ReplicatedServer()

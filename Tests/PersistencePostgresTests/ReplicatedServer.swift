@@ -84,11 +84,6 @@
     /// Opens a store by both servers, to read from the primary server.
     func openPrimary(_ schema: String) throws -> PostgresContext { try open(schema, "") }
 
-    /// Opens a store at the standby, which was promoted.
-    func openPromoted(_ schema: String) throws -> PostgresContext {
-      try PostgresContext(url: address(.standby) + "&connect=3s&schema=\(schema)")
-    }
-
     /// Opens a store read-only at the standby.
     func openStandby(_ schema: String) throws -> PostgresContext {
       try PostgresContext(url: address(.standby) + "&connect=3s&readonly=true&schema=\(schema)")

@@ -23,7 +23,7 @@ extension PostgresOpening {
         + "state.version, catalog.model, catalog.layout "
         + "FROM \(store.own("state")) AS state LEFT JOIN \(store.own("catalog")) AS catalog ON true")
     let place = PostgresCommand(
-      "SELECT \(PostgresServerRun.columns), system_identifier, \(PostgresServerRun.start) "
+      "SELECT \(PostgresServerRun.columns), system_identifier "
         + "FROM \(PostgresServerRun.source), pg_catalog.pg_control_system()")
     guard let results = try connection.attempt(settings + [found, place], "open the store"),
       results.count == settings.count + 2
@@ -34,8 +34,10 @@ extension PostgresOpening {
       let server = rows.text(0, first), otherServer(in: server) == nil, rows.integer(0, first + 1) == 1,
       let version = rows.integer(0, first + 2), let cluster = places.integer(0, 2)
     else { return nil }
-    (state.cluster, state.start) = (cluster, places.integer(0, 3))
+    state.cluster = cluster
     connection.serverRun = PostgresServerRun.text(places)
+    // Only a standby has no name of a log file.
+    if places.bytes(0, 0) == nil { state.standby = try standby(connection) }
     try connection.watchClient()
     // A damaged catalog is the error of the first read.
     let hasModels = rows.bytes(0, first + 3) != nil

@@ -24,7 +24,7 @@ struct PostgresOpening {
       try store.openForeignSchema(connection)
       identity = [
         "foreign", try Self.database(connection), Self.cluster(connection).map { "\($0)" } ?? "",
-        try Self.start(connection).map { "\($0)" } ?? "", store.location,
+        store.location,
       ].joined(separator: " ")
       details = "PostgreSQL \(version), tables of other programs"
       return
@@ -46,7 +46,7 @@ struct PostgresOpening {
           + "a newer version", location: store.location)
     }
     found.cluster = Self.cluster(connection)
-    found.start = try Self.start(connection)
+    found.standby = try Self.standby(connection)
     identity = found.identity(store)
     details = "PostgreSQL \(version)"
   }
@@ -116,10 +116,10 @@ struct PostgresOpening {
     return (try? connection.run([command], "read the cluster's number"))?.first?.integer(0, 0)
   }
 
-  /// When the server of a connection started.
-  private static func start(_ connection: PostgresConnection) throws -> Int64? {
-    let command = PostgresCommand("SELECT \(PostgresServerRun.start)")
-    return try connection.run([command], "read when the server started").first?.integer(0, 0)
+  /// The standby of a connection; nil for a primary server.
+  static func standby(_ connection: PostgresConnection) throws -> Int64? {
+    let command = PostgresCommand("SELECT \(PostgresServerRun.standby)")
+    return try connection.run([command], "read the server's role").first?.integer(0, 0)
   }
 
   private static func unsupported(_ message: String, _ store: PostgresStore) -> PersistenceError {

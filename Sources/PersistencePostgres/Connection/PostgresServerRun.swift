@@ -14,11 +14,9 @@ enum PostgresServerRun {
 
   static let query = PostgresCommand("SELECT \(columns) FROM \(source)")
 
-  /// The column that tells a server from others that run at the same time, such as copies of its cluster: when it started.
-  static let start = "pg_catalog.pg_postmaster_start_time()"
-
-  /// The column that tells a standby from other servers; NULL for a primary server.
-  static let standby = "CASE WHEN pg_catalog.pg_is_in_recovery() THEN \(start) END"
+  /// The column that tells a standby from other servers, by when it started; NULL for a primary server.
+  static let standby =
+    "CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_postmaster_start_time() END"
 
   /// The run in two columns of a result: the timeline, and when the server's statistics began; nil for a standby.
   static func text(_ result: PostgresResult, from column: Int = 0) -> String? {

@@ -7,8 +7,8 @@ struct PostgresStoreState {
   private let database: String
   /// The number of the server's cluster; nil where the user may not read it.
   var cluster: Int64?
-  /// When the server started.
-  var start: Int64?
+  /// The standby that was opened; nil for a primary server.
+  var standby: Int64?
 
   /// The columns that ``init(_:)`` reads, from the table under the name `state`.
   ///
@@ -27,11 +27,10 @@ struct PostgresStoreState {
   /// What contexts of one store have in common.
   ///
   /// A context follows the name of a database, which cannot change while it is connected. A standby shows commits later
-  /// than other servers, and a copy of a cluster has commits of its own, also after its promotion. Both have the number of
-  /// their original, so each start of a server counts: observers look for commits where their context writes.
+  /// than other servers, so its observers have a connection of their own.
   func identity(_ store: PostgresStore) -> String {
     let number = self.store.map { String($0, radix: 16) }.joined(separator: ".")
-    let server = [cluster, start].map { number in number.map { "\($0)" } ?? "" }
+    let server = [cluster, standby].map { number in number.map { "\($0)" } ?? "" }
     return ([number] + server + [database, store.configuration.schema]).joined(separator: "\0")
   }
 }
