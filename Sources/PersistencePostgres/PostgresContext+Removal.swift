@@ -5,39 +5,32 @@ extension PostgresContext {
   /// Removes the tables and indexes that transactions have dropped, as far as no reader uses them.
   ///
   /// A drop waits for the readers of a table, and new readers wait behind it. So transactions only make the catalog
-  /// forget a table, and this removes it when nobody is in its way: after the commit, and later again.
+  /// forget a table, and this removes it when nobody is in its way.
   func removeDropped() {
-    var isComplete = false
-    defer { store.noteRemoval(isComplete: isComplete) }
     guard let connection = try? pool.take() else { return }
     var schema = PostgresParameters()
     schema.add(text: store.dialect.identifier(store.configuration.schema))
-    let notes = PostgresCommand(
-      "SELECT kind, name, relation IS NOT NULL AND \(PostgresDropped.means("relation::oid")) "
-        + "FROM \(PostgresDropped.notes(store)) LIMIT 100", schema)
+    let current = "pg_catalog.to_regclass($1 || '.' || pg_catalog.quote_ident(name))::oid::text"
     do {
       // Each statement sees the newest state: writers may have committed while this waited for the lock.
       let results = try connection.run(
         [
           PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), .lockTimeout(.milliseconds(20)),
-          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"), notes,
+          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"),
+          PostgresCommand("SELECT kind, name, \(current) FROM \(store.own("dropped")) LIMIT 100", schema),
         ], "remove dropped tables")
-      guard let list = results.last, list.count > 0 else {
-        isComplete = true
-        return end(connection)
-      }
+      guard let list = results.last, list.count > 0 else { return end(connection) }
       let used = try usedNames(connection)
       var refused = 0
       for row in 0..<list.count where refused < 4 {
-        guard let kind = list.text(row, 0), let name = list.text(row, 1) else { continue }
-        let exists = list.integer(row, 2) == 1 && !used.contains(PostgresNaming.key(name))
-        if try !remove(kind, name, exists: exists, connection) { refused += 1 }
+        guard let note = PostgresDroppedNote(list, row) else { continue }
+        let exists = note.matches(oid: list.text(row, 2)) && !used.contains(PostgresNaming.key(note.name))
+        if try !remove(note, exists: exists, connection) { refused += 1 }
       }
       _ = try connection.run([PostgresCommand("COMMIT")], "remove dropped tables")
       pool.giveBack(connection)
-      isComplete = refused == 0 && list.count < 100
     } catch {
-      // A later transaction tries again.
+      // The next transaction that drops something tries again.
       end(connection)
     }
   }
@@ -55,14 +48,13 @@ extension PostgresContext {
   }
 
   /// Forgets a note, and removes what it names if that still exists; returns false if something is in the way.
-  private func remove(_ kind: String, _ name: String, exists: Bool, _ connection: PostgresConnection) throws
+  private func remove(_ note: PostgresDroppedNote, exists: Bool, _ connection: PostgresConnection) throws
     -> Bool
   {
     var parameters = PostgresParameters()
-    parameters.add(text: name)
-    parameters.add(text: kind)
-    let drop = PostgresCommand(
-      "DROP \(kind.hasPrefix("index") ? "INDEX" : "TABLE") \(store.dialect.table(name))")
+    parameters.add(text: note.name)
+    parameters.add(text: note.kind)
+    let drop = PostgresCommand("DROP \(note.isIndex ? "INDEX" : "TABLE") \(store.dialect.table(note.name))")
     let forget = PostgresCommand(
       "DELETE FROM \(store.own("dropped")) WHERE name = $1 AND kind = $2", parameters)
     do {
@@ -74,5 +66,28 @@ extension PostgresContext {
       _ = try connection.run([PostgresCommand("ROLLBACK TO removal")], "keep a dropped table")
       return false
     }
+  }
+}
+
+/// A table or an index that a transaction dropped from the catalog, and that waits to be removed.
+///
+/// Its name alone is no proof: somebody may have removed it by hand, and made another one of that name. So the kind has
+/// the object's number too, as in `table 16401`. Earlier versions noted the kind alone.
+private struct PostgresDroppedNote {
+  /// The kind as the table has it.
+  let kind: String
+  let name: String
+
+  init?(_ list: PostgresResult, _ row: Int) {
+    guard let kind = list.text(row, 0), let name = list.text(row, 1) else { return nil }
+    (self.kind, self.name) = (kind, name)
+  }
+
+  var isIndex: Bool { kind.hasPrefix("index") }
+
+  /// Whether an object of the name, with a number, is the one that was dropped; nil is the number of none.
+  func matches(oid: String?) -> Bool {
+    guard let oid else { return false }
+    return kind == "table" || kind == "index" || kind.hasSuffix(" " + oid)
   }
 }

@@ -92,7 +92,7 @@ extension PostgresContext {
     } catch {
       throw session.conflict ?? error
     }
-    if transaction.hasDropped || store.retriesRemoval() { removeDropped() }
+    if transaction.hasDropped { removeDropped() }
   }
 
   /// Begins a transaction, and waits for writers in other processes until the deadline.

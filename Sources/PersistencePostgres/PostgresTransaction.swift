@@ -225,9 +225,6 @@ extension PostgresTransaction {
         "a record of \(schema.name) has \(total) bytes; its limit is \(Capabilities.postgresValueLimit)",
         model: schema.name, key: try RecordKey(of: row, in: schema))
     }
-    if total > Capabilities.postgresKeyLimit {
-      try removeDroppedIndexes(refusing: (0..<row.count).map { Self.size(of: row[$0]) }, of: model)
-    }
     return model
   }
 

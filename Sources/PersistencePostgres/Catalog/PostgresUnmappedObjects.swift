@@ -14,7 +14,7 @@ extension PostgresSession {
           + "CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid) END, t.tgname::text, "
           + "CASE WHEN t.oid IS NOT NULL THEN pg_catalog.pg_get_triggerdef(t.oid) END "
           + "FROM pg_catalog.pg_class c LEFT JOIN \(store.own("dropped")) d "
-          + "ON d.name = c.relname AND d.kind LIKE 'table%' AND \(PostgresDropped.means("c.oid")) "
+          + "ON d.kind IN ('table', 'table ' || c.oid::text) AND d.name = c.relname "
           + "LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND NOT t.tgisinternal "
           + "WHERE c.relnamespace = (SELECT $1::regnamespace::oid) AND c.relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY 1, 5",
         parameters),

@@ -18,10 +18,6 @@ final class PostgresStore: Sendable {
   /// When old numbers of commits were last removed; nil before the first time.
   private let lastPurge = Lock<ContinuousClock.Instant?>(nil)
   private static let purgeInterval = Duration.seconds(10)
-  /// When to try again to remove what was dropped; nil if nothing is left of it, as far as this side knows.
-  private let nextRemoval = Lock<ContinuousClock.Instant?>(ContinuousClock.now + PostgresStore.purgeInterval)
-  /// The dropped indexes, and the version of the catalog at which they were read.
-  private let dropped = Lock<(version: Int64, indexes: [PostgresDroppedIndex])?>(nil)
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
   private let newest = Lock<PostgresCatalog?>(nil)
@@ -49,35 +45,6 @@ final class PostgresStore: Sendable {
       last = now
       return true
     }
-  }
-
-  /// Whether to try again now to remove what was dropped, as readers may have been in the way: once in ten seconds, until
-  /// nothing is left.
-  func retriesRemoval(at now: ContinuousClock.Instant = .now) -> Bool {
-    guard !isForeign else { return false }
-    return nextRemoval.withLock { next in
-      guard let due = next, now >= due else { return false }
-      next = now + Self.purgeInterval
-      return true
-    }
-  }
-
-  /// Notes an attempt to remove what was dropped, and whether anything may be left.
-  func noteRemoval(isComplete: Bool) {
-    let next = isComplete ? nil : ContinuousClock.now + Self.purgeInterval
-    nextRemoval.withLock { $0 = next }
-  }
-
-  /// The dropped indexes at a version of the catalog, which others may have removed since.
-  ///
-  /// Each transaction that drops one gives the catalog a new version.
-  func droppedIndexes(at version: Int64, _ read: () throws -> [PostgresDroppedIndex]) rethrows
-    -> [PostgresDroppedIndex]
-  {
-    if let known = dropped.withLock({ $0 }), known.version == version { return known.indexes }
-    let indexes = try read()
-    dropped.withLock { $0 = (version, indexes) }
-    return indexes
   }
 
   /// The server, the database and the schema, without secrets.

@@ -135,7 +135,7 @@ extension PostgresTransaction {
   /// Changes the catalog, and gives it a new version.
   ///
   /// The step is random: a server that takes over after a loss of commits would give their versions once more.
-  func change(
+  private func change(
     _ commands: [PostgresCommand], _ action: String, _ change: (inout [StoredName: String]) -> Void
   ) throws {
     session.hasWritten = true
@@ -154,8 +154,7 @@ extension PostgresTransaction {
 
   /// Leaves a table or an index, which readers may use, to be removed later.
   ///
-  /// The note has its number too, so that another one of its name is never taken for it. A comment marks it for restored
-  /// copies (``PostgresDropped``).
+  /// The note has its number too, so that another one of its name is never taken for it.
   func forget(_ kind: String, _ name: String) throws {
     var parameters = PostgresParameters()
     parameters.add(text: kind)
@@ -166,16 +165,6 @@ extension PostgresTransaction {
         "INSERT INTO \(store.own("dropped")) (kind, name) SELECT $1 || ' ' || relation::oid::text, $2 "
           + "FROM pg_catalog.to_regclass($3) AS relation WHERE relation IS NOT NULL", parameters),
       "drop “\(name)”")
-    let comment = PostgresCommand(
-      "COMMENT ON \(kind) \(store.dialect.table(name)) IS '\(PostgresDropped.comment)'")
-    _ = try session.run(.lockTimeout(.milliseconds(100)), "wait for maintenance")
-    do {
-      _ = try guarded(comment, "mark “\(name)” as dropped")
-    } catch let error as PersistenceError where !error.isLostConnection {
-      // A vacuum may be in the way for hours, and only a restored copy needs the comment.
-    }
-    // A long change of tables may have passed the deadline, and the commit waits for readers of the catalog's version.
-    _ = try session.run(.lockTimeout(store.configuration.busyTimeout), "wait for locks")
     hasDropped = true
   }
 }

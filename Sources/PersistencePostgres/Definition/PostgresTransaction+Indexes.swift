@@ -66,7 +66,7 @@ extension PostgresTransaction {
     while true {
       _ = try session.run(.lockTimeout(.milliseconds(100)), "wait for readers")
       do {
-        _ = try guarded(drop, "remove an index")
+        _ = try guarded(drop, "replace an index")
         try waitUntilDeadline()
         return
       } catch let error as PersistenceError where error.isPostgres("55P03") {
