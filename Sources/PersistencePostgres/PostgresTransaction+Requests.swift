@@ -54,11 +54,12 @@ extension PostgresTransaction {
   /// All rows get the same values, so a duplicate in a unique index would be one in the final state too.
   func update(_ request: UpdateRequest) throws -> Int {
     let (rows, schema) = (request.rows, request.rows.schema)
+    guard !request.assignsLongValues else { return try updateEach(request) }
     do {
       return try change(schema) { model in
         guard rows.limit != 0 else { return 0 }
         let query = try PostgresQuery(rows, of: model, store.dialect)
-        guard query.residual == nil, !request.assignsLongValues else { return try updateEach(request) }
+        guard query.residual == nil else { return try updateEach(request) }
         let values = request.assignments.compactMap { assignment in
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
         }

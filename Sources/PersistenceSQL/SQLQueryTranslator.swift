@@ -168,7 +168,8 @@ extension SQLQueryTranslator {
   private func equality(of position: Int, _ operand: String) -> String {
     let column = table.columns[position]
     let isSame = "\(dialect.compared(column)) = \(operand)"
-    guard column.comparison == .byBytes else { return isSame }
+    // The operand of a `varchar` must not be bare; it has the equality of bytes anyway.
+    guard column.comparison == .byBytes, !column.isVarying else { return isSame }
     return "\(dialect.identifier(column.name)) = \(operand) AND \(isSame)"
   }
 

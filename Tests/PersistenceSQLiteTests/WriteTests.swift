@@ -218,7 +218,9 @@ import PersistenceDriverSupport
     #expect(try context.count(FetchRequest(schema)) == 0)
   }
 
-  @Test("W6 a time of less than nothing, or without an end, is a time to wait", arguments: [Int64.min, -3_000_000, .max])
+  @Test(
+    "W6 a time of less than nothing, or without an end, is a time to wait",
+    arguments: [Int64.min, -3_000_000, .max])
   func strangeTimes(seconds: Int64) throws {
     let context = try scratch.open {
       ($0.busyTimeout, $0.poolSize) = (.seconds(seconds), .max)

@@ -78,7 +78,7 @@ private final class DeadlineQueue: @unchecked Sendable {  // the timer of Dispat
       setTimer(&state)
       return bodies
     }
-    // A closure may block, so the others do not wait for it.
+    // A closure may block, so others do not wait for it unless very many block.
     for body in bodies { threads.release(body) }
   }
 

@@ -15,18 +15,19 @@ package final class SharedTurn: Sendable {
       if state.isTaken { state.isWanted = true } else { state.isTaken = true }
       return !state.isWanted
     }
-    if isMine { serve(work) }
+    guard isMine else { return }
+    for _ in 0..<Self.limit where isOver(after: work) { return }
+    BlockingThread("persistence observers") { [self] in
+      while !isOver(after: work) {}
+    }
   }
 
-  private func serve(_ work: @escaping @Sendable () -> Void) {
-    for _ in 0..<Self.limit {
-      work()
-      let isOver = state.withLock { state in
-        state = (isTaken: state.isWanted, isWanted: false)
-        return !state.isTaken
-      }
-      if isOver { return }
+  /// Does the work once; returns whether no thread has asked for it since.
+  private func isOver(after work: () -> Void) -> Bool {
+    work()
+    return state.withLock { state in
+      state = (isTaken: state.isWanted, isWanted: false)
+      return !state.isTaken
     }
-    BlockingThread("persistence observers") { [self] in serve(work) }
   }
 }

@@ -199,7 +199,9 @@ struct PostgresOpening {
       _ = try connection.run(commands, "create the store")
     } catch {
       if !connection.isBroken { try? connection.post([PostgresCommand("ROLLBACK")], "end a transaction") }
-      guard (error as? PersistenceError)?.isPostgres("42P07") != true else {
+      // A table or a type of the name exists.
+      let isTaken = (error as? PersistenceError).map { $0.isPostgres("42P07") || $0.isPostgres("42710") }
+      guard isTaken != true else {
         throw unsupported(
           "the schema “\(store.configuration.schema)” contains no store, but tables that a store needs; remove those whose "
             + "names begin with persistence_, or open another schema", store)

@@ -42,12 +42,13 @@ extension PostgresForeignTransaction {
 
   func update(_ request: UpdateRequest) throws -> Int {
     let (rows, schema) = (request.rows, request.rows.schema)
+    guard !request.assignsLongValues else { return try updateEach(request) }
     do {
       return try change(schema) { model in
         guard rows.limit != 0 else { return 0 }
         let values = try assignments(request, model)
         let query = try PostgresQuery(rows, of: model, session.store.dialect)
-        guard query.residual == nil, !request.assignsLongValues else { return try updateEach(request) }
+        guard query.residual == nil else { return try updateEach(request) }
         let statement = query.lowered.set(values, limit: rows.limit, offset: rows.offset)
         return try guarded(
           session.command(statement, of: model), "update records of \(model.schema.name)", model

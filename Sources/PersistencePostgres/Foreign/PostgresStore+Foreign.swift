@@ -40,7 +40,11 @@ extension PostgresStore {
         "t.oid", "t", "4",
         "pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid "
           + "WHERE c.relnamespace = \(namespace)"),
-      part("d.oid", "d", "5", "pg_catalog.pg_type d WHERE d.typtype = 'd'"),
+      part(
+        "a.attrelid", "d", "a.attnum + 65536",
+        "pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid AND a.attnum > 0 "
+          + "JOIN pg_catalog.pg_type d ON d.oid = a.atttypid AND d.typtype = 'd' "
+          + "WHERE c.relnamespace = \(namespace)"),
     ]
     return "(SELECT coalesce(pg_catalog.bit_xor(part), 0) AS version FROM "
       + "(\(parts.joined(separator: " UNION ALL "))) AS parts) AS state"

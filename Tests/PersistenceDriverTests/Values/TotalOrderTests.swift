@@ -98,7 +98,8 @@ struct TotalOrderTests {
       #expect(Decimal(canonicalText: text) == 2_500, "\(text)")
     }
     for text in [
-      "", "abc", "1,5", "1 ", "NaN1", ".", "-", "1-2", "1.2.3", "1e", "1e+", "1e2.5", "1e2e3", "+-1", "e5", "--1",
+      "", "abc", "1,5", "1 ", "NaN1", ".", "-", "1-2", "1.2.3", "1e", "1e+", "1e2.5", "1e2e3", "+-1", "e5",
+      "--1",
     ] {
       #expect(Decimal(canonicalText: text) == nil, "\(text)")
     }
