@@ -53,8 +53,8 @@
       func remove() {
         let parts = ["operator", "aggregate", "function"].map { kind in
           """
-          DO $do$ DECLARE f text; BEGIN FOR f IN \(Self.list(kind, in: name)) LOOP
-            EXECUTE f; COMMIT; END LOOP; END $do$
+          DO $do$ DECLARE f text; n int := 0; BEGIN FOR f IN \(Self.list(kind, in: name)) LOOP
+            EXECUTE f; n := n + 1; IF n % 500 = 0 THEN COMMIT; END IF; END LOOP; END $do$
           """
         }
         do {
