@@ -8,7 +8,7 @@ import Testing
   func damagedNumbers(number: Int64) throws {
     let context = MemoryContext()
     let batches = AppliedBatches()
-    try context.transaction { #expect(try batches.record(UUID(), in: $0)) }
+    try context.transaction { _ = try batches.record(UUID(), in: $0) }
     let schema = try #require(try context.catalog().first)
     let stored = try #require(try keys(of: schema, in: context).first)
     try context.transaction { transaction in
