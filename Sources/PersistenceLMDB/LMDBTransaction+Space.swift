@@ -1,4 +1,6 @@
 import CLMDB
+import PersistenceDriver
+import PersistenceKeyValue
 
 extension LMDBTransaction {
   /// The pages that a removal changes at most before those that it empties are free for it, and the pages of its catalog.
@@ -16,7 +18,13 @@ extension LMDBTransaction {
     var status = MDB_stat()
     try check(mdb_stat(parent, handle.records, &status), "look at the store's size")
     let page = Int(status.ms_psize)
-    let pages = status.ms_leaf_pages + status.ms_branch_pages + status.ms_overflow_pages
+    let counts = [status.ms_leaf_pages, status.ms_branch_pages, status.ms_overflow_pages]
+    // LMDB does not check the numbers that the file records.
+    guard counts.allSatisfy({ 0...handle.mapSize / page ~= $0 }) else {
+      throw PersistenceError.damaged(
+        "the tree \(KeySpace.records.name) records more pages than the map holds")
+    }
+    let pages = counts.reduce(0, +)
     let list = pages * MemoryLayout<Int>.size / page + 1
     // A child that is rolled back returns its pages.
     var child: OpaquePointer?

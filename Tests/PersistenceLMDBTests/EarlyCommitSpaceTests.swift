@@ -92,6 +92,36 @@ struct EarlyCommitSpaceTests {
     #expect(try Self.lastNumber(scratch) == 2)
   }
 
+  @Test("E5 S5 an impossible number of pages in the record of a tree is damaged, and does not crash")
+  func impossiblePages() throws {
+    let scratch = try Scratch()
+    let configuration = Self.configuration(mapSize: 64 << 20)
+    let context = try scratch.open(configuration)
+    try EarlyCommitTests.fill(context)
+    try context.close()
+    var data = try Data(contentsOf: scratch.data)
+    // The node of the main database: the size of its value, its flags, the length of its key, and the key.
+    let node = Data([48, 0, 0, 0, 2, 0, 7, 0]) + Data("records".utf8)
+    let number = withUnsafeBytes(of: Int.max.littleEndian) { Data($0) }
+    var (start, found) = (0, 0)
+    while let range = data.range(of: node, in: start..<data.count) {
+      // The value has the number of branch pages after eight bytes.
+      data.replaceSubrange(range.upperBound + 8..<range.upperBound + 16, with: number)
+      start = range.upperBound
+      found += 1
+    }
+    #expect(found > 0)
+    try data.write(to: scratch.data)
+    let reopened = try scratch.open(configuration)
+    let change = try EarlyCommitTests.change()
+    let error = expectError(.damaged) {
+      try reopened.transaction { _ = try EarlyCommitTests.prepare(change, $0) }
+    }
+    #expect(error?.location == reopened.location)
+    try EarlyCommitTests.expectFilms(change.stored, reopened)
+    try reopened.close()
+  }
+
   @Test("E7 S5 a change that a kill ended after an early commit leaves its space to the next one")
   func killed() throws {
     let configuration = Self.configuration(mapSize: try Self.mapSize())

@@ -60,4 +60,26 @@ struct HeaderTests {
     #expect(throws: PersistenceError.self) { try LMDBHeader.read(scratch.data.path) }
     expectError(.damaged) { _ = try scratch.open() }
   }
+
+  @Test("E5 header pages with numbers of transactions that no store reaches are damaged, and do not crash")
+  func beyondAnyTransaction() throws {
+    let scratch = try Scratch()
+    let context = try scratch.open()
+    try context.save([("kept", "text")], try Scratch.schema())
+    try context.close()
+    let pageSize = try LMDBHeader.read(scratch.data.path).pageSize
+    var bytes = try Data(contentsOf: scratch.data)
+    let numbers: [UInt64] = [1 << 62, 1 << 63 - 2, 1 << 63]
+    for even in numbers {
+      // The number ends the header.
+      for page in 0...1 {
+        let place = page * pageSize + 16 + 128
+        let number = withUnsafeBytes(of: (even + UInt64(page)).littleEndian) { Data($0) }
+        bytes.replaceSubrange(place..<place + 8, with: number)
+      }
+      try bytes.write(to: scratch.data)
+      let error = expectError(.damaged) { _ = try scratch.open() }
+      #expect(error?.location?.hasSuffix("data.mdb") == true)
+    }
+  }
 }

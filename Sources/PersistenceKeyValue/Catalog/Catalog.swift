@@ -109,13 +109,11 @@ package enum Catalog {
   static func count(of model: StoredModel, _ reader: any ByteReader) throws -> Int {
     try StoredModel.countKey(model.number).withUnsafeBytes { key in
       guard let value = try reader.value(of: key, in: .catalog) else { return 0 }
-      guard value.count == 8,
-        let count = Int(exactly: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
-      else {
+      guard value.count == 8, let count = number(in: value) else {
         throw PersistenceError.damaged("the number of records in the catalog is malformed")
           .at(model: model.schema.name)
       }
-      return count
+      return Int(count)
     }
   }
 
@@ -145,9 +143,20 @@ package enum Catalog {
   private static func number(_ key: [UInt8], _ reader: any ByteReader) throws -> UInt64? {
     try key.withUnsafeBytes { key in
       guard let value = try reader.value(of: key, in: .catalog) else { return nil }
-      guard value.count == 8 else { throw PersistenceError.damaged("a number in the catalog is malformed") }
-      return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+      guard value.count == 8, let found = number(in: value) else {
+        throw PersistenceError.damaged("a number in the catalog is malformed")
+      }
+      return found
     }
+  }
+
+  /// The number in the first eight bytes of a value; nil if the value is shorter, or no store reaches the number.
+  ///
+  /// Numbers have no checksum, and additions to a larger one could overflow.
+  static func number(in value: UnsafeRawBufferPointer) -> UInt64? {
+    guard value.count >= 8 else { return nil }
+    let number = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+    return number < 1 << 62 ? number : nil
   }
 
   private static func set(_ number: UInt64, _ key: [UInt8], _ writer: any ByteWriter) throws {

@@ -18,10 +18,11 @@ struct BuildBookmark {
   init(of model: StoredModel, _ reader: any ByteReader) throws {
     try Self.key(model.number).withUnsafeBytes { key in
       guard let value = try reader.value(of: key, in: .catalog) else { return }
-      guard value.count >= 8,
-        let done = Int(exactly: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
-      else { throw PersistenceError.damaged("the position of an index build is malformed") }
-      (self.done, last) = (done, [UInt8](value[8...]))
+      guard let done = Catalog.number(in: value) else {
+        throw PersistenceError.damaged("the position of an index build is malformed")
+          .at(model: model.schema.name)
+      }
+      (self.done, last) = (Int(done), [UInt8](value[8...]))
     }
   }
 
@@ -49,7 +50,7 @@ extension KeyValueTransaction {
     let indexes = zip(binding.storedIndexes, evolution.indexNumbers).compactMap {
       evolution.waiting.contains($1) ? $0 : nil
     }
-    var bookmark = try BuildBookmark(of: binding.model, writer)
+    var bookmark = try store.located { try BuildBookmark(of: binding.model, writer) }
     var batch = EntryBatch(limit: min(store.indexBuilding.memory, Self.entryMemory))
     let isFinished = try collect(indexes, of: binding, &bookmark, &batch)
     try flushTally()

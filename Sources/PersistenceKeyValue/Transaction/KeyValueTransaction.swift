@@ -153,7 +153,7 @@ extension KeyValueTransaction {
 
   private func flushedCount(of binding: ModelBinding) throws -> Int {
     if let known = changes.counts.count(of: binding.model.number) { return known }
-    let stored = try Catalog.count(of: binding.model, writer)
+    let stored = try store.located { try Catalog.count(of: binding.model, writer) }
     changes.counts.read(stored, of: binding.model.number)
     return stored
   }

@@ -23,8 +23,9 @@ struct LMDBHeader: Sendable, Equatable {
   var usedSize: Int { (lastPage + 1) * pageSize }
 
   private var isPlausible: Bool {
-    // LMDB records a map that holds all its pages.
+    // LMDB records a map that holds all its pages. Numbers of transactions become `Int`, and the code adds to them.
     lastPage >= 1 && lastPage < Int.max / pageSize && mapSize >= 0 && (mapSize == 0 || usedSize <= mapSize)
+      && transaction < 1 << 62
   }
 
   private static let headerLength = 16

@@ -21,7 +21,8 @@ final class LMDBTreeCheck {
   private let header: LMDBHeader
   private let scope: Scope
   private let report: (StoreFinding) throws -> Void
-  private var seen: [Bool]
+  private let pageCount: Int
+  private var seen: LMDBPageSet
   private var buffers: [UnsafeMutableRawBufferPointer] = []
   private let sizes: UnsafeMutableBufferPointer<UInt16>
   private var tree: LMDBTree
@@ -40,7 +41,8 @@ final class LMDBTreeCheck {
     self.report = report
     tree = header.main
     // The file bounds the number of pages, whatever the header says.
-    seen = Array(repeating: false, count: max(0, min(header.lastPage + 1, header.fileSize / header.pageSize)))
+    pageCount = max(0, min(header.lastPage + 1, header.fileSize / header.pageSize))
+    seen = LMDBPageSet(denseCount: scope == .catalog ? 0 : pageCount)
     sizes = .allocate(capacity: header.pageSize / 2)
     sizes.initialize(repeating: 0)
   }
@@ -214,18 +216,19 @@ final class LMDBTreeCheck {
       guard page >= 2, page < last else { throw LMDBPageDamage("has free pages that are out of order") }
       last = page
       // LMDB does not write a page that was freed in the transaction that allocated it.
-      if page < seen.count { try claim(Int(page), count: 1) }
+      if page < pageCount { try claim(Int(page), count: 1) }
     }
   }
 
   /// Notes that pages are used; each page belongs to one tree, or is free.
   private func claim(_ first: Int, count: Int) throws {
-    guard first >= 2, count >= 0, first <= seen.count, count <= seen.count - first else {
+    guard first >= 2, count >= 0, first <= pageCount, count <= pageCount - first else {
       throw LMDBPageDamage("is, or refers to, page \(first), which is not in the file")
     }
     for page in first..<first + count {
-      if seen[page] { throw LMDBPageDamage("is, or refers to, page \(page), which is used twice") }
-      seen[page] = true
+      guard seen.insert(page) else {
+        throw LMDBPageDamage("is, or refers to, page \(page), which is used twice")
+      }
     }
   }
 
