@@ -1,21 +1,28 @@
 #if HTTP
+  import PersistenceHTTP
+
   /// The limits of requests and connections, which protect clients from each other.
+  ///
+  /// Each limit has a range; a server uses the nearest value in it. A limit without a stated range is at least 0, and a
+  /// time is at most 2^30 seconds.
   public struct ServerLimits: Sendable, Hashable {
     /// The maximum size of a body, in bytes.
     public var bodySize: Int
-    /// The maximum size of a path with its parameters, in bytes.
+    /// The maximum size of a path with its parameters, in bytes: from 1 to 2^30.
     public var pathSize: Int
-    /// The maximum size of an answer that is not streamed, in bytes.
+    /// The maximum size of an answer that is not streamed, in bytes: at least 1024.
     ///
     /// A longer page ends early, with a token.
     public var pageBytes: Int
-    /// The maximum number of records of a page.
+    /// The maximum number of records of a page: from 1 to 2^30.
     ///
     /// Streamed answers have no limit.
     public var pageSize: Int
-    /// The number of records of a page if the request does not specify it.
+    /// The number of records of a page if the request does not specify it: from 1 to ``pageSize``.
     public var defaultPageSize: Int
-    /// The maximum nesting of a predicate.
+    /// The maximum nesting of a predicate, and of included references: from 0 to 500.
+    ///
+    /// Each level uses the stack of a thread.
     public var queryDepth: Int
     /// The maximum number of comparisons and values of a predicate.
     public var querySize: Int
@@ -34,27 +41,27 @@
     public var bodyTime: Duration
     /// The time limit for a client to read what the server has sent.
     public var writeTime: Duration
-    /// The maximum number of connections.
+    /// The maximum number of connections: from 1 to 2^30.
     ///
     /// A further connection closes one that has no request in flight. If there is none, it only gets the health check.
     public var connections: Int
-    /// The maximum number of connections from one address, or from the first half of an IPv6 address.
+    /// The maximum number of connections from one address, or from the first half of an IPv6 address: at least 1.
     public var connectionsPerPeer: Int
-    /// The maximum number of requests that wait for a thread.
+    /// The maximum number of requests that wait for a thread: at least 1.
     ///
     /// The server rejects others as busy.
     public var waitingRequests: Int
-    /// The maximum number of concurrent reads.
+    /// The maximum number of concurrent reads: at least 1.
     public var readingThreads: Int
-    /// The maximum number of concurrent reads of one client, which is a token at one address.
+    /// The maximum number of concurrent reads of one client, which is a token at one address: at least 1.
     ///
     /// Its other reads wait, so that one client cannot use all threads: at least one of several stays for others.
     public var readsPerClient: Int
-    /// The memory for all answers that clients have not received yet, in bytes.
+    /// The memory for all answers that clients have not received yet, in bytes: at least 1.
     ///
     /// Above it, the server reads no further records until clients have received some.
     public var answerBytes: Int
-    /// The number of changed records of each model whose keys the server remembers for clients.
+    /// The number of changed records of each model whose keys the server remembers for clients: from 1 to 2^30.
     ///
     /// A client that is further behind fetches all records again.
     public var rememberedChanges: Int
@@ -62,7 +69,7 @@
     public var eventStreams: Int
     /// The maximum number of concurrent event streams of one address, or of the first half of an IPv6 address.
     public var eventStreamsPerPeer: Int
-    /// The time between two signs of life in an event stream without changes.
+    /// The time between two signs of life in an event stream without changes: at least a millisecond.
     public var heartbeatTime: Duration
     /// The time limit for requests in flight after a stop.
     public var shutdownTime: Duration
@@ -83,27 +90,68 @@
       self.bodySize = bodySize
       self.pathSize = pathSize
       self.pageBytes = pageBytes
-      self.pageSize = max(1, pageSize)
-      self.defaultPageSize = max(1, min(defaultPageSize, pageSize))
+      self.pageSize = pageSize
+      self.defaultPageSize = defaultPageSize
       self.queryDepth = queryDepth
       self.querySize = querySize
-      self.relatedKeys = max(0, relatedKeys)
+      self.relatedKeys = relatedKeys
       self.requestTime = requestTime
       self.firstByteTime = firstByteTime
       self.headTime = headTime
       self.bodyTime = bodyTime
       self.writeTime = writeTime
-      self.connections = max(1, connections)
-      self.connectionsPerPeer = max(1, connectionsPerPeer)
-      self.waitingRequests = max(1, waitingRequests)
-      self.readingThreads = max(1, readingThreads)
-      self.readsPerClient = max(1, readsPerClient)
-      self.answerBytes = max(1, answerBytes)
-      self.rememberedChanges = max(1, rememberedChanges)
-      self.eventStreams = max(0, eventStreams)
-      self.eventStreamsPerPeer = max(0, eventStreamsPerPeer)
-      self.heartbeatTime = max(.milliseconds(1), heartbeatTime)
+      self.connections = connections
+      self.connectionsPerPeer = connectionsPerPeer
+      self.waitingRequests = waitingRequests
+      self.readingThreads = readingThreads
+      self.readsPerClient = readsPerClient
+      self.answerBytes = answerBytes
+      self.rememberedChanges = rememberedChanges
+      self.eventStreams = eventStreams
+      self.eventStreamsPerPeer = eventStreamsPerPeer
+      self.heartbeatTime = heartbeatTime
       self.shutdownTime = shutdownTime
+      self = clamped
     }
+
+    /// The limits within their ranges.
+    ///
+    /// The members can have any values. A server calculates with these, so that no sum or product overflows, no range is
+    /// empty, and each page has room for a record.
+    var clamped: ServerLimits {
+      var limits = self
+      limits.bodySize = max(0, bodySize)
+      limits.pathSize = Self.clamp(pathSize)
+      limits.pageBytes = max(1 << 10, pageBytes)
+      limits.pageSize = Self.clamp(pageSize)
+      limits.defaultPageSize = max(1, min(defaultPageSize, limits.pageSize))
+      // That of a client's own requests, which the stack of a thread has room for.
+      limits.queryDepth = max(0, min(queryDepth, QueryLimits.none.depth))
+      limits.querySize = max(0, querySize)
+      limits.relatedKeys = max(0, relatedKeys)
+      limits.requestTime = Self.clamp(requestTime)
+      limits.firstByteTime = Self.clamp(firstByteTime)
+      limits.headTime = Self.clamp(headTime)
+      limits.bodyTime = Self.clamp(bodyTime)
+      limits.writeTime = Self.clamp(writeTime)
+      limits.connections = Self.clamp(connections)
+      limits.connectionsPerPeer = max(1, connectionsPerPeer)
+      limits.waitingRequests = max(1, waitingRequests)
+      limits.readingThreads = max(1, readingThreads)
+      limits.readsPerClient = max(1, readsPerClient)
+      limits.answerBytes = max(1, answerBytes)
+      limits.rememberedChanges = Self.clamp(rememberedChanges)
+      limits.eventStreams = max(0, eventStreams)
+      limits.eventStreamsPerPeer = max(0, eventStreamsPerPeer)
+      limits.heartbeatTime = max(.milliseconds(1), Self.clamp(heartbeatTime))
+      limits.shutdownTime = Self.clamp(shutdownTime)
+      return limits
+    }
+
+    /// Far below the largest integer, because a server adds to these limits and multiplies them.
+    private static func clamp(_ count: Int) -> Int { max(1, min(count, 1 << 30)) }
+
+    /// Far below the longest duration, because a server adds these times to the present one.
+    private static func clamp(_ time: Duration) -> Duration { max(.zero, min(time, .seconds(1 << 30))) }
   }
 #endif

@@ -27,7 +27,7 @@
     /// - Parameters:
     ///   - context: The store. The server does not close it.
     ///   - tokens: The tokens for reading and writing.
-    ///   - limits: The limits of requests and connections.
+    ///   - limits: The limits of requests and connections, each of which is clamped to its range.
     ///   - evolution: The changes of models that clients may make.
     ///   - hostNames: The names and addresses by which clients may address the server in the header Host, beside
     ///     `localhost`, `127.0.0.1` and `[::1]`. With nil, a server with tokens accepts any name, and one without only
@@ -46,7 +46,7 @@
       hosts = HostNames(
         hostNames.map { $0 + HostNames.loopback } ?? (tokens.isOpen ? HostNames.loopback : nil))
       origins = AllowedOrigins(allowedOrigins)
-      self.limits = limits
+      self.limits = limits.clamped
       self.evolution = evolution
       self.tls = tls.map { CurrentTLS($0) }
       self.logger = logger

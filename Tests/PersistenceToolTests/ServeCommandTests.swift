@@ -15,6 +15,7 @@
         (["memory:"], "there is no token"),
         (["memory:", "--without-tokens", "--listen", "0.0.0.0:0"], "localhost"),
         (["memory:", "--listen", "8080"], "host:port"), (["memory:", "--max-page", "0"], "--max-page"),
+        (["memory:", "--without-tokens", "--max-depth", "501"], "from 1 to 500"),
         (["memory:", "--without-tokens", "--read-tokens", file], "exclude"),
         (["memory:", "--without-tokens", "--evolve", "everything"], "--evolve"),
         (["memory:", "--without-tokens", "--tls-certificate", file], "both"),

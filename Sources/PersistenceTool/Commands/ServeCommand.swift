@@ -74,7 +74,7 @@
     @Option(help: "The maximum number of records per page.")
     var maxPage = ServerLimits().pageSize
 
-    @Option(help: "The maximum nesting depth of a condition.")
+    @Option(help: "The maximum nesting depth of a condition, at most 500.")
     var maxDepth = ServerLimits().queryDepth
 
     @Option(help: "The time limit of a request, in seconds.")
@@ -93,12 +93,14 @@
 
     func validate() throws {
       _ = try address()
-      for (name, value) in [
-        ("--max-body", maxBody), ("--max-page", maxPage), ("--max-depth", maxDepth),
-        ("--max-seconds", maxSeconds), ("--max-connections", maxConnections),
-        ("--max-reads", maxReads), ("--max-answers", maxAnswers),
-      ] where value < 1 || value > 1 << 40 {
-        throw ValidationError("\(name) must be an integer of at least 1")
+      let (clamped, most) = (ServerLimits(pageSize: .max, queryDepth: .max, connections: .max), 1 << 40)
+      for (name, value, maximum) in [
+        ("--max-body", maxBody, most), ("--max-page", maxPage, clamped.pageSize),
+        ("--max-depth", maxDepth, clamped.queryDepth), ("--max-seconds", maxSeconds, 1 << 30),
+        ("--max-connections", maxConnections, clamped.connections), ("--max-reads", maxReads, most),
+        ("--max-answers", maxAnswers, most),
+      ] where value < 1 || value > maximum {
+        throw ValidationError("\(name) must be an integer from 1 to \(maximum)")
       }
       if (tlsCertificate == nil) != (tlsKey == nil) {
         throw ValidationError("TLS needs both --tls-certificate and --tls-key")
