@@ -165,8 +165,8 @@ struct RelatedRequestTests {
       let found = try await client("POST", "/models/Album/query", body)
       #expect(found.status == 200 && found.body.contains(#""included":{"Label":[{"id":1,"#), "\(found.body)")
       for (wrong, reason) in [
-        ("where=has(title)", "no reference"), ("include=title", "no reference"),
-        ("include=label.name", "no reference"),
+        ("where=has(title)", "not a reference"), ("include=title", "not a reference"),
+        ("include=label.name", "not a reference"),
         ("include=", "malformed"), ("sort=label.nothing", "nothing"),
         ("where=hasany(Nothing,x)", "does not contain"),
         ("where=hasany(Song,album,has(album))", "more than 35"),
