@@ -12,6 +12,13 @@ static inline int persistence_sqlite3_configure(sqlite3 *database, int setting, 
   return sqlite3_db_config(database, setting, value, (int *)0);
 }
 
+/// The present value of a setting of a connection.
+static inline int persistence_sqlite3_setting(sqlite3 *database, int setting) {
+  int value = 0;
+  sqlite3_db_config(database, setting, -1, &value);
+  return value;
+}
+
 /// Stops SQLite from counting the memory that it uses; SQLITE_MISUSE if SQLite is already initialised.
 static inline int persistence_sqlite3_omit_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

@@ -22,6 +22,10 @@ package struct PostgresDialect: SQLDialect {
 
   package func function(_ name: String) -> String { "pg_catalog." + name }
 
+  package func conflictTarget(_ column: SQLColumn) -> String {
+    identifier(column.name) + (column.kind == .string ? " COLLATE \"C\"" : "")
+  }
+
   package func truth(_ isTrue: Bool) -> String { isTrue ? "TRUE" : "FALSE" }
 
   package var abortClause: String { "" }

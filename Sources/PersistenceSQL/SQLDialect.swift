@@ -20,6 +20,9 @@ package protocol SQLDialect: Sendable {
   /// The condition that is always true or always false.
   func truth(_ isTrue: Bool) -> String
 
+  /// A column of the key as the target of `ON CONFLICT`, which no index with another equality matches.
+  func conflictTarget(_ column: SQLColumn) -> String
+
   /// The clause after `INSERT` or `UPDATE` that makes a conflict fail, whatever the table declares.
   var abortClause: String { get }
 

@@ -147,7 +147,9 @@ extension SQLQueryTranslator {
 
   func save() -> String {
     let changes = nonKeyColumns.map { "\(target($0)) = excluded.\(target($0))" }
-    return insert() + " ON CONFLICT (\(targets(table.key))) DO "
+    // Another program may have added an index in which the keys of two records are equal.
+    let key = table.key.map { dialect.conflictTarget(table.columns[$0]) }.joined(separator: ", ")
+    return insert() + " ON CONFLICT (\(key)) DO "
       + (changes.isEmpty ? "NOTHING" : "UPDATE SET " + changes.joined(separator: ", "))
   }
 

@@ -25,6 +25,11 @@ package struct SQLiteDialect: SQLDialect {
 
   package func function(_ name: String) -> String { name }
 
+  package func conflictTarget(_ column: SQLColumn) -> String {
+    // A row ID has no collation.
+    identifier(column.name) + (column.kind == .int64 ? "" : " COLLATE BINARY")
+  }
+
   package func truth(_ isTrue: Bool) -> String { isTrue ? "1" : "0" }
 
   package var abortClause: String { "OR ABORT" }

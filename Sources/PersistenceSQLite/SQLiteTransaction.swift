@@ -58,23 +58,56 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, isInsert: true) { $0.insert }
+    if connection.changes == 0 { throw ignored(try RecordKey(of: row, in: schema), schema) }
   }
 
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try write(row, in: schema) { $0.update }
+    let model = try write(row, in: schema) { $0.update }
     guard connection.changes > 0 else {
-      throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema)
+      let key = try RecordKey(of: row, in: schema)
+      if mayIgnore, try exists(key, model) { throw ignored(key, schema) }
+      throw PersistenceError.notFound(key, in: schema)
     }
   }
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
     let model = try write(row, in: schema) { $0.save }
-    if model.savesByUpdate, connection.changes == 0 { try write(row, in: schema) { $0.insert } }
+    guard connection.changes == 0 else { return }
+    let key = try RecordKey(of: row, in: schema)
+    let isThere = try mayIgnore && exists(key, model)
+    if model.savesByUpdate, !isThere { return try insert(row, in: schema) }
+    // A record of key fields alone is saved by not inserting it again.
+    if mayIgnore, !isThere || schema.fields.count > schema.key.count { throw ignored(key, schema) }
+  }
+
+  /// Whether a trigger may ignore a write without an error, or fail and keep a part of it (`RAISE`).
+  private var mayIgnore: Bool { connection.catalog?.hasTriggers == true }
+
+  private func ignored(_ key: RecordKey, _ schema: ModelSchema) -> PersistenceError {
+    PersistenceError(
+      .invalidRequest,
+      "a trigger of the table has ignored the write; change the trigger, or write another record",
+      model: schema.name, key: key, location: connection.store.location)
+  }
+
+  private func exists(_ key: RecordKey, _ model: SQLiteModel) throws -> Bool {
+    try connection.withStatement(model.find, of: model) { statement in
+      try statement.bind(key)
+      return try statement.step()
+    }
+  }
+
+  /// Runs a statement that writes, as a whole or not at all.
+  ///
+  /// SQLite keeps what a statement did before a trigger failed or a row became too long.
+  private func whole(_ isSafe: Bool = true, _ body: () throws -> Void) throws {
+    // A closure that receives rows of an interruptible read can write.
+    try connection.uninterruptibly { if isSafe, !mayIgnore { try body() } else { try nested(body) } }
   }
 
   /// Runs one of the statements that write a row.
   ///
-  /// If a constraint of the table rejects the row, SQLite has rolled back that statement only.
+  /// If a constraint or a trigger of the table rejects the row, only that statement is rolled back.
   @discardableResult
   private func write(
     _ row: borrowing Row, in schema: ModelSchema, isInsert: Bool = false,
@@ -89,11 +122,13 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
     if !model.textConverters.isEmpty { try model.requireUnconverted(row) }
     do {
-      try connection.withStatement(statementKey(model), of: model) { statement in
-        for position in 0..<model.cells.count {
-          try statement.bind(cell: row[position], at: Int32(truncatingIfNeeded: position + 1))
+      try whole {
+        try connection.withStatement(statementKey(model), of: model) { statement in
+          for position in 0..<model.cells.count {
+            try statement.bind(cell: row[position], at: Int32(truncatingIfNeeded: position + 1))
+          }
+          try statement.run()
         }
-        try statement.run()
       }
       return model
     } catch let error as PersistenceError {
@@ -106,11 +141,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   private func requireNoRecord(ofKeyOf row: borrowing Row, _ model: SQLiteModel) throws {
     let key = try RecordKey(of: row, in: model.schema)
-    let exists = try connection.withStatement(model.find, of: model) { statement in
-      try statement.bind(key)
-      return try statement.step()
-    }
-    if exists { throw PersistenceError.duplicateKey(key, in: model.schema) }
+    if try exists(key, model) { throw PersistenceError.duplicateKey(key, in: model.schema) }
   }
 
   /// The unique index that rejected a row, found by looking for another record with the same values.
@@ -133,12 +164,17 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
     try key.validate(for: schema)
-    return try change(schema) { model in
-      try connection.withStatement(model.deleteKey, of: model) { statement in
-        try statement.bind(key)
-        try statement.run()
-      }
-    } > 0
+    let isDeleted =
+      try change(schema) { model in
+        try connection.withStatement(model.deleteKey, of: model) { statement in
+          try statement.bind(key)
+          try statement.run()
+        }
+      } > 0
+    if !isDeleted, mayIgnore, let model = try connection.model(for: schema), try exists(key, model) {
+      throw ignored(key, schema)
+    }
+    return isDeleted
   }
 
   func delete(_ request: FetchRequest) throws -> Int {
@@ -155,7 +191,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func update(_ request: UpdateRequest) throws -> Int {
     let (rows, schema) = (request.rows, request.rows.schema)
     do {
-      return try change(schema) { model in
+      return try change(schema, isSafe: false) { model in
         let query = try SQLQuery(rows, includingAnchor: true, model: model.number)
         let values = request.assignments.compactMap { assignment in
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
@@ -165,7 +201,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
         try connection.withStatement(statement, of: model) { try $0.run() }
       }
     } catch let error as PersistenceError where Self.isConstraintViolation(error) {
-      // SQLite has rolled back the statement. Updating one record at a time reveals which one it rejects, and why.
+      // Nothing is changed. Updating one record at a time reveals which one is rejected, and why.
       return try updateEach(request)
     }
   }
@@ -182,10 +218,12 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   }
 
   /// Runs a statement that changes or deletes rows, and returns how many.
-  private func change(_ schema: ModelSchema, _ body: (SQLiteModel) throws -> Void) throws -> Int {
+  private func change(
+    _ schema: ModelSchema, isSafe: Bool = true, _ body: (SQLiteModel) throws -> Void
+  ) throws -> Int {
     try withReader { _ in
       guard let model = try connection.model(for: schema) else { return 0 }
-      try body(model)
+      try whole(isSafe) { try body(model) }
       return connection.changes
     }
   }

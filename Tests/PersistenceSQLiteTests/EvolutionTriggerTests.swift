@@ -37,6 +37,20 @@ struct EvolutionTriggerTests {
     #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
+  @Test("S8 a change that moves the records deletes no record of a table that refers to them")
+  func foreignKeys() throws {
+    try context.fill(stored, EvolutionTests.rows)
+    for statement in [
+      "CREATE TABLE note (id INTEGER PRIMARY KEY, movie REFERENCES Movie (id) ON DELETE CASCADE)",
+      "INSERT INTO note VALUES (1, 1), (2, 2)", "PRAGMA foreign_keys = ON",
+    ] { try context.execute(statement) }
+    let change = try EvolutionTests.erasing(stored)
+    #expect(try context.cost(of: change) == .rewrite)
+    try context.transaction { try $0.evolve(change) }
+    #expect(try context.rows("SELECT count(*) FROM note") == [[.integer(2)]])
+    #expect(try context.rows("PRAGMA foreign_key_check").isEmpty)
+  }
+
   @Test("S8 a value that replaces nil fires no trigger of another program", arguments: ["Movie", "MOVIE"])
   func replacement(table: String) throws {
     try context.fill(stored, EvolutionTests.rows)

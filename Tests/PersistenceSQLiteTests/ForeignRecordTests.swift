@@ -39,6 +39,40 @@ import Testing
       try context.values(FetchRequest(t)) == [[.text("ABC"), .integer(3)], [.text("DEF"), .integer(4)]])
   }
 
+  @Test(
+    "V3 W1 a save replaces no record that only an index of the key considers equal",
+    arguments: [
+      "CREATE TABLE t (id TEXT NOT NULL, n INT, PRIMARY KEY (id COLLATE NOCASE))",
+      "CREATE TABLE t (id TEXT NOT NULL, n INT, PRIMARY KEY (id COLLATE NOCASE)) WITHOUT ROWID",
+      "CREATE TABLE t (id TEXT PRIMARY KEY, n INT); CREATE UNIQUE INDEX u ON t (id COLLATE NOCASE)",
+      "CREATE TABLE t (id ANY COLLATE NOCASE PRIMARY KEY, n INT) STRICT",
+    ])
+  func indexedKeys(table: String) throws {
+    let context = try open(
+      table.split(separator: "; ").map(String.init) + ["INSERT INTO t VALUES ('abc', 1)"])
+    let t = try schema("t", in: context)
+    #expect(code { try context.transaction { try $0.save([.text("ABC"), .integer(2)], in: t) } } != nil)
+    #expect(try context.values(FetchRequest(t)) == [[.text("abc"), .integer(1)]])
+    try context.transaction { transaction in
+      try transaction.save([.text("abc"), .integer(3)], in: t)
+      try transaction.save([.text("def"), .integer(4)], in: t)
+    }
+    #expect(try context.values(FetchRequest(t)).map { $0[1] } == [.integer(3), .integer(4)])
+  }
+
+  @Test("V3 W1 a save replaces no other record of a store to which another program has added an index")
+  func addedIndex() throws {
+    let context = try scratch.open()
+    let schema = try ModelSchema(
+      name: "Word", fields: [FieldSchema("text", .string), FieldSchema("n", .int64)], key: ["text"])
+    try context.fill(schema, [[.text("abc"), .integer(1)]])
+    try context.execute("CREATE UNIQUE INDEX added ON Word (text COLLATE NOCASE)")
+    #expect(code { try context.fill(schema, [[.text("ABC"), .integer(2)]]) } != nil)
+    #expect(try context.values(FetchRequest(schema)) == [[.text("abc"), .integer(1)]])
+    try context.fill(schema, [[.text("abc"), .integer(3)]])
+    #expect(try context.values(FetchRequest(schema)) == [[.text("abc"), .integer(3)]])
+  }
+
   private static let numbers = ["12.50", "007", " 1e3\t", "-.5", "+5.", "1E-9", "9999999999999999999999"]
   private static let texts = [
     "", " ", ".", "-", "1e", "1e+", "0x1F", "1 2", "12a", "1_000", "1,5", "Infinity", "nan", "\u{663}",

@@ -49,6 +49,75 @@ struct TriggerTests {
     #expect(nothing.changes.isEmpty, "a transaction without writes reports no changes")
   }
 
+  /// A table with three records and a trigger.
+  private func triggered(_ trigger: String) throws -> (context: SQLiteContext, schema: ModelSchema) {
+    let scratch = try Scratch()
+    try scratch.makeForeign(
+      "foreign.sqlite",
+      [
+        "CREATE TABLE A (id INTEGER PRIMARY KEY, n INTEGER)", "INSERT INTO A VALUES (1, 1), (2, 2), (3, 3)",
+        "CREATE TRIGGER t \(trigger); END",
+      ])
+    let context = try scratch.open("foreign.sqlite")
+    return (context, try #require(try context.catalog().first))
+  }
+
+  private static let rows = (1...3).map { [PersistentValue.integer($0), .integer($0)] }
+
+  @Test("W7 a write that a trigger refuses leaves nothing, although the transaction commits")
+  func refusals() throws {
+    let all = { (schema: ModelSchema) in try FetchRequest(schema) }
+    let set = { (schema: ModelSchema) in
+      try UpdateRequest(all(schema), set: [FieldAssignment("n", .integer(9))])
+    }
+    let writes: [(trigger: String, write: (any StorageTransaction, ModelSchema) throws -> Void)] = [
+      (
+        "AFTER INSERT ON A BEGIN SELECT RAISE(FAIL, 'no')",
+        { try $0.insert([.integer(9), .integer(9)], in: $1) }
+      ),
+      (
+        "AFTER INSERT ON A BEGIN SELECT RAISE(FAIL, 'no')",
+        { try $0.save([.integer(9), .integer(9)], in: $1) }
+      ),
+      (
+        "AFTER UPDATE ON A WHEN new.id = 3 BEGIN SELECT RAISE(FAIL, 'no')",
+        { _ = try $0.update(set($1)) }
+      ),
+      (
+        "BEFORE DELETE ON A WHEN old.id = 3 BEGIN SELECT RAISE(FAIL, 'no')",
+        { _ = try $0.delete(all($1)) }
+      ),
+      ("BEFORE DELETE ON A WHEN old.id = 3 BEGIN SELECT RAISE(FAIL, 'no')", { _ = try $0.deleteAll(in: $1) }),
+    ]
+    for (trigger, write) in writes {
+      let (context, schema) = try triggered(trigger)
+      try context.transaction { transaction in
+        #expect(code { try write(transaction, schema) } == .invalidRequest, "\(trigger)")
+      }
+      #expect(try context.values(FetchRequest(schema)) == Self.rows, "\(trigger)")
+    }
+  }
+
+  @Test("W1 a write that a trigger ignores is an error, and not a success or an absent record")
+  func ignoredWrites() throws {
+    let writes: [(event: String, write: (any StorageTransaction, ModelSchema) throws -> Void)] = [
+      ("INSERT", { try $0.insert([.integer(9), .integer(9)], in: $1) }),
+      ("INSERT", { try $0.save([.integer(9), .integer(9)], in: $1) }),
+      ("UPDATE", { try $0.update([.integer(1), .integer(9)], in: $1) }),
+      ("UPDATE", { try $0.save([.integer(1), .integer(9)], in: $1) }),
+      ("DELETE", { _ = try $0.delete(RecordKey([.integer(1)]), in: $1) }),
+    ]
+    for (event, write) in writes {
+      let (context, schema) = try triggered("BEFORE \(event) ON A BEGIN SELECT RAISE(IGNORE)")
+      let error = #expect(throws: PersistenceError.self) {
+        try context.transaction { try write($0, schema) }
+      }
+      #expect(error?.code == .invalidRequest && error?.message.contains("trigger") == true, "\(event)")
+      #expect(try context.values(FetchRequest(schema)) == Self.rows)
+      try context.transaction { #expect(try !$0.delete(RecordKey([.integer(7)]), in: schema)) }
+    }
+  }
+
   @Test("observers get the changed keys if the file has no triggers")
   func plain() throws {
     let found = try observed(

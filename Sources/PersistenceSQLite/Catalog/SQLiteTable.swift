@@ -107,7 +107,10 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
     columns = SQLiteColumns(all: cells)
     textConverters = table.columns.indices.filter { table.columns[$0].convertsText }
     savesByUpdate = table.key.contains {
-      table.columns[$0].comparison == .byBytes || table.columns[$0].convertsText
+      let column = table.columns[$0]
+      // The key's index may have another collation than its column.
+      return column.comparison == .byBytes || column.convertsText
+        || (table.isForeign && column.kind != .int64)
     }
     find = StatementKey(.find, model: number)
     insert = StatementKey(.insert, model: number)

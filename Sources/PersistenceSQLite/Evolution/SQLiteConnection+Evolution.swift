@@ -132,6 +132,10 @@ extension SQLiteConnection {
     try execute(
       created.table(isClustered: evolution.isClustered), "create the table of \(target.schema.name)")
     try copy(evolution, to: name)
+    // With foreign keys, SQLite would first delete the rows of the table, and those that refer to them.
+    let enforcesForeignKeys = persistence_sqlite3_setting(handle, SQLITE_DBCONFIG_ENABLE_FKEY)
+    persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0)
+    defer { persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_ENABLE_FKEY, enforcesForeignKeys) }
     try execute(
       "DROP TABLE \(dialect.identifier(layout.table))", "replace the table of \(layout.schema.name)")
     // Otherwise SQLite would reject the new name while a view refers to the dropped table.
