@@ -332,6 +332,28 @@
       try scratch.run("DROP OWNED BY \(name) CASCADE", "DROP ROLE \(name)")
     }
 
+    @Test("V3 W1 a save replaces no other record of a store to which another program has added an index")
+    func addedIndex() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let schema = try ModelSchema(
+        name: "Word", fields: [FieldSchema("text", .string), FieldSchema("n", .int64)], key: ["text"])
+      try context.transaction { transaction in
+        try transaction.define(schema)
+        try transaction.save([.text("abc"), .integer(1)], in: schema)
+      }
+      let name = scratch.schemaName
+      try scratch.run(
+        "CREATE COLLATION \(name).anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+        "CREATE UNIQUE INDEX added ON \(name).\"Word\" (text COLLATE \(name).anycase)")
+      let other: [PersistentValue] = [.text("ABC"), .integer(2)]
+      #expect(code { try context.transaction { try $0.save(other, in: schema) } } != nil)
+      #expect(try context.values(FetchRequest(schema)) == [[.text("abc"), .integer(1)]])
+      try context.transaction { try $0.save([.text("abc"), .integer(3)], in: schema) }
+      #expect(try context.values(FetchRequest(schema)) == [[.text("abc"), .integer(3)]])
+      try context.close()
+    }
+
     @Test("a time without an end is none that the server refuses")
     func endlessTimes() throws {
       let scratch = try Scratch()
