@@ -386,7 +386,7 @@
       #expect(update.assignsLongValues)
       let short = try UpdateRequest(FetchRequest(schema), set: [FieldAssignment("b", .bytes([1]))])
       #expect(!short.assignsLongValues)
-      let refusal = code { try context.transaction { #expect(try $0.update(update) == 1) } }
+      let refusal = code { try context.transaction { _ = try $0.update(update) } }
       #expect(refusal == (isLong ? .valueTooLarge : nil))
       #expect(try context.record([.integer(1)], in: schema)?[2] == (isLong ? .bytes([]) : values))
       try context.close()

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 import PersistenceDriverSupport
 
@@ -114,7 +115,9 @@ struct TriggerTests {
       }
       #expect(error?.code == .invalidRequest && error?.message.contains("trigger") == true, "\(event)")
       #expect(try context.values(FetchRequest(schema)) == Self.rows)
-      try context.transaction { #expect(try !$0.delete(RecordKey([.integer(7)]), in: schema)) }
+      try context.transaction { transaction in
+        #expect(try !transaction.delete(RecordKey([.integer(7)]), in: schema))
+      }
     }
   }
 
