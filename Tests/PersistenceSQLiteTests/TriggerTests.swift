@@ -51,8 +51,9 @@ struct TriggerTests {
   }
 
   /// A table with three records and a trigger.
-  private func triggered(_ trigger: String) throws -> (context: SQLiteContext, schema: ModelSchema) {
-    let scratch = try Scratch()
+  private func triggered(_ trigger: String, _ scratch: Scratch) throws -> (
+    context: SQLiteContext, schema: ModelSchema
+  ) {
     try scratch.makeForeign(
       "foreign.sqlite",
       [
@@ -91,11 +92,13 @@ struct TriggerTests {
       ("BEFORE DELETE ON A WHEN old.id = 3 BEGIN SELECT RAISE(FAIL, 'no')", { _ = try $0.deleteAll(in: $1) }),
     ]
     for (trigger, write) in writes {
-      let (context, schema) = try triggered(trigger)
+      let scratch = try Scratch()
+      let (context, schema) = try triggered(trigger, scratch)
       try context.transaction { transaction in
         #expect(code { try write(transaction, schema) } == .invalidRequest, "\(trigger)")
       }
       #expect(try context.values(FetchRequest(schema)) == Self.rows, "\(trigger)")
+      try context.close()
     }
   }
 
@@ -109,7 +112,8 @@ struct TriggerTests {
       ("DELETE", { _ = try $0.delete(RecordKey([.integer(1)]), in: $1) }),
     ]
     for (event, write) in writes {
-      let (context, schema) = try triggered("BEFORE \(event) ON A BEGIN SELECT RAISE(IGNORE)")
+      let scratch = try Scratch()
+      let (context, schema) = try triggered("BEFORE \(event) ON A BEGIN SELECT RAISE(IGNORE)", scratch)
       let error = #expect(throws: PersistenceError.self) {
         try context.transaction { try write($0, schema) }
       }
@@ -119,6 +123,7 @@ struct TriggerTests {
         let wasThere = try transaction.delete(RecordKey([.integer(7)]), in: schema)
         #expect(!wasThere)
       }
+      try context.close()
     }
   }
 
