@@ -58,36 +58,35 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, isInsert: true) { $0.insert }
-    if connection.changes == 0 { throw ignored(try RecordKey(of: row, in: schema), schema) }
   }
 
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
-    let model = try write(row, in: schema) { $0.update }
+    try write(row, in: schema) { $0.update }
     guard connection.changes > 0 else {
-      let key = try RecordKey(of: row, in: schema)
-      if mayIgnore, try exists(key, model) { throw ignored(key, schema) }
-      throw PersistenceError.notFound(key, in: schema)
+      throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema)
     }
   }
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
     let model = try write(row, in: schema) { $0.save }
-    guard connection.changes == 0 else { return }
-    let key = try RecordKey(of: row, in: schema)
-    let isThere = try mayIgnore && exists(key, model)
-    if model.savesByUpdate, !isThere { return try insert(row, in: schema) }
-    // A record of key fields alone is saved by not inserting it again.
-    if mayIgnore, !isThere || schema.fields.count > schema.key.count { throw ignored(key, schema) }
+    if model.savesByUpdate, connection.changes == 0 { try insert(row, in: schema) }
   }
 
   /// Whether a trigger may ignore a write without an error, or fail and keep a part of it (`RAISE`).
   private var mayIgnore: Bool { connection.catalog?.hasTriggers == true }
 
-  private func ignored(_ key: RecordKey, _ schema: ModelSchema) -> PersistenceError {
-    PersistenceError(
+  /// Throws if a trigger has ignored the write of a row, which changed nothing.
+  private func requireEffect(of key: StatementKey, _ row: borrowing Row, _ model: SQLiteModel) throws {
+    let schema = model.schema
+    let record = try RecordKey(of: row, in: schema)
+    let isThere = try exists(record, model)
+    // An update finds no record, and a record of key fields alone is saved by not inserting it again.
+    if key == model.update, !isThere { return }
+    if key == model.save, isThere, schema.fields.count == schema.key.count { return }
+    throw PersistenceError(
       .invalidRequest,
       "a trigger of the table has ignored the write; change the trigger, or write another record",
-      model: schema.name, key: key, location: connection.store.location)
+      model: schema.name, key: record, location: connection.store.location)
   }
 
   private func exists(_ key: RecordKey, _ model: SQLiteModel) throws -> Bool {
@@ -122,13 +121,15 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
     if !model.textConverters.isEmpty { try model.requireUnconverted(row) }
     do {
+      let key = statementKey(model)
       try whole {
-        try connection.withStatement(statementKey(model), of: model) { statement in
+        try connection.withStatement(key, of: model) { statement in
           for position in 0..<model.cells.count {
             try statement.bind(cell: row[position], at: Int32(truncatingIfNeeded: position + 1))
           }
           try statement.run()
         }
+        if mayIgnore, connection.changes == 0 { try requireEffect(of: key, row, model) }
       }
       return model
     } catch let error as PersistenceError {
@@ -164,17 +165,12 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
     try key.validate(for: schema)
-    let isDeleted =
-      try change(schema) { model in
-        try connection.withStatement(model.deleteKey, of: model) { statement in
-          try statement.bind(key)
-          try statement.run()
-        }
-      } > 0
-    if !isDeleted, mayIgnore, let model = try connection.model(for: schema), try exists(key, model) {
-      throw ignored(key, schema)
-    }
-    return isDeleted
+    return try change(schema) { model in
+      try connection.withStatement(model.deleteKey, of: model) { statement in
+        try statement.bind(key)
+        try statement.run()
+      }
+    } > 0
   }
 
   func delete(_ request: FetchRequest) throws -> Int {
@@ -248,8 +244,8 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try connection.uninterruptibly {
       try connection.run(.rollbackToSavepoint)
       try connection.run(.release)
+      connection.discardCatalog()
+      try connection.refreshCatalog()
     }
-    connection.discardCatalog()
-    try connection.refreshCatalog()
   }
 }

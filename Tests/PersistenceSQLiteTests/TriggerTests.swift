@@ -58,10 +58,11 @@ struct TriggerTests {
       "foreign.sqlite",
       [
         "CREATE TABLE A (id INTEGER PRIMARY KEY, n INTEGER)", "INSERT INTO A VALUES (1, 1), (2, 2), (3, 3)",
+        "CREATE TABLE log (n INTEGER)",
         "CREATE TRIGGER t \(trigger); END",
       ])
     let context = try scratch.open("foreign.sqlite")
-    return (context, try #require(try context.catalog().first))
+    return (context, try #require(try context.catalog().first { $0.name == "A" }))
   }
 
   private static let rows = (1...3).map { [PersistentValue.integer($0), .integer($0)] }
@@ -109,15 +110,16 @@ struct TriggerTests {
       ("INSERT", { try $0.save([.integer(9), .integer(9)], in: $1) }),
       ("UPDATE", { try $0.update([.integer(1), .integer(9)], in: $1) }),
       ("UPDATE", { try $0.save([.integer(1), .integer(9)], in: $1) }),
-      ("DELETE", { _ = try $0.delete(RecordKey([.integer(1)]), in: $1) }),
     ]
     for (event, write) in writes {
       let scratch = try Scratch()
-      let (context, schema) = try triggered("BEFORE \(event) ON A BEGIN SELECT RAISE(IGNORE)", scratch)
-      let error = #expect(throws: PersistenceError.self) {
-        try context.transaction { try write($0, schema) }
+      let (context, schema) = try triggered(
+        "BEFORE \(event) ON A BEGIN INSERT INTO log VALUES (1); SELECT RAISE(IGNORE)", scratch)
+      try context.transaction { transaction in
+        let error = #expect(throws: PersistenceError.self) { try write(transaction, schema) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("trigger") == true, "\(event)")
       }
-      #expect(error?.code == .invalidRequest && error?.message.contains("trigger") == true, "\(event)")
+      #expect(try context.rows("SELECT * FROM log").isEmpty)
       #expect(try context.values(FetchRequest(schema)) == Self.rows)
       try context.transaction { transaction in
         let wasThere = try transaction.delete(RecordKey([.integer(7)]), in: schema)
@@ -125,6 +127,43 @@ struct TriggerTests {
       }
       try context.close()
     }
+  }
+
+  @Test("W1 a trigger may delete in its own way: the record stays, and the call tells that it is not deleted")
+  func softDeletes() throws {
+    let scratch = try Scratch()
+    let (context, schema) = try triggered(
+      "BEFORE DELETE ON A BEGIN UPDATE A SET n = 0 WHERE id = old.id; SELECT RAISE(IGNORE)", scratch)
+    try context.transaction { transaction in
+      let isDeleted = try transaction.delete(RecordKey([.integer(1)]), in: schema)
+      #expect(!isDeleted)
+    }
+    #expect(try context.values(of: .integer(1), in: schema) == [.integer(1), .integer(0)])
+    try context.close()
+  }
+
+  @Test("R5 an interruption stops no write in a closure that receives rows", arguments: [true, false])
+  func interruptedWrites(hasTrigger: Bool) throws {
+    let scratch = try Scratch()
+    let (context, schema) = try triggered("AFTER UPDATE ON A BEGIN SELECT 1", scratch)
+    if !hasTrigger { try context.execute("DROP TRIGGER t") }
+    let more = (4...20_000).map { [PersistentValue.integer($0), .integer($0)] }
+    try context.fill(schema, more)
+    let update = try UpdateRequest(FetchRequest(schema), set: [FieldAssignment("n", .integer(0))])
+    try context.transaction { transaction in
+      let interruption = ReadInterruption()
+      let error = #expect(throws: PersistenceError.self) {
+        try interruption.run {
+          _ = try transaction.fetch(FetchRequest(schema)).read(from: 0, limit: 2) { _ in
+            interruption.request(PersistenceError(.cancelled, "stop"))
+            _ = try transaction.update(update)
+          }
+        }
+      }
+      #expect(error?.code == .cancelled)
+    }
+    #expect(try context.rows("SELECT count(*) FROM A WHERE n = 0") == [[.integer(20_000)]])
+    try context.close()
   }
 
   @Test("observers get the changed keys if the file has no triggers")

@@ -14,16 +14,13 @@ extension PostgresConnection {
     }
   }
 
-  /// A server that does not answer occupies a thread for minutes, so there are not as many as requests.
-  private static let cancelling = BlockingThreads("persistence cancel", limit: 64)
-
   /// Asks the server to cancel the running statement, and waits until it has been told, but no longer than a time limit.
   ///
   /// A later request could meet another statement, so the connection is not used again then.
   func cancel(within seconds: Double = 1) {
     guard let request = PQgetCancel(handle).map(Request.init) else { return }
     let isSent = DispatchSemaphore(value: 0)
-    Self.cancelling.release {
+    store.cancelling.release {
       request.send()
       isSent.signal()
     }
@@ -33,6 +30,6 @@ extension PostgresConnection {
   /// Asks the server to cancel the running statement, without waiting for a server that may not answer.
   func cancelLater() {
     guard let request = PQgetCancel(handle).map(Request.init) else { return }
-    Self.cancelling.release { request.send() }
+    store.cancelling.release { request.send() }
   }
 }

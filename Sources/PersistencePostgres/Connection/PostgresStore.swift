@@ -18,6 +18,8 @@ final class PostgresStore: Sendable {
   /// When old numbers of commits were last removed; nil before the first time.
   private let lastPurge = Lock<ContinuousClock.Instant?>(nil)
   private static let purgeInterval = Duration.seconds(10)
+  /// A server that does not answer occupies a thread for minutes, so there are not as many as requests to cancel.
+  let cancelling = BlockingThreads("persistence cancel", limit: 16)
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
   private let newest = Lock<PostgresCatalog?>(nil)

@@ -32,6 +32,7 @@ extension SQLiteConnection {
   func uninterruptibly<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard isInterruptible else { return try body() }
     sqlite3_progress_handler(handle, 0, nil, nil)
+    isInterruptible = false
     defer { allowInterruption() }
     return try body()
   }
