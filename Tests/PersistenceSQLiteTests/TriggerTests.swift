@@ -154,7 +154,10 @@ struct TriggerTests {
       let interruption = ReadInterruption()
       let error = #expect(throws: PersistenceError.self) {
         try interruption.run {
-          _ = try transaction.fetch(FetchRequest(schema)).read(from: 0, limit: 2) { _ in
+          var isFirst = true
+          _ = try transaction.fetch(FetchRequest(schema)).read(from: 0, limit: .max) { _ in
+            guard isFirst else { return }
+            isFirst = false
             interruption.request(PersistenceError(.cancelled, "stop"))
             _ = try transaction.update(update)
           }
