@@ -130,7 +130,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
       let observed = observers.begin(transaction)
       do {
         try body(observed.transaction)
-        if connection.catalog?.hasTriggers == true { observed.mayHaveChangedMore() }
+        if connection.hasTriggers { observed.mayHaveChangedMore() }
         try transaction.end()
       } catch {
         transaction.abandon()

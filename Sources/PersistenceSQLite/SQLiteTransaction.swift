@@ -73,7 +73,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   }
 
   /// Whether a trigger may ignore a write without an error, or fail and keep a part of it (`RAISE`).
-  private var mayIgnore: Bool { connection.catalog?.hasTriggers == true }
+  private var mayIgnore: Bool { connection.hasTriggers }
 
   /// Throws if a trigger has ignored the write of a row, which changed nothing.
   private func requireEffect(of key: StatementKey, _ row: borrowing Row, _ model: SQLiteModel) throws {

@@ -14,7 +14,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   let handle: OpaquePointer
 
   /// The catalog as this connection last read it; nil before.
-  var catalog: SQLiteCatalog?
+  var catalog: SQLiteCatalog? { didSet { hasTriggers = catalog?.hasTriggers ?? false } }
+  /// Whether the file has triggers, as ``catalog`` says: each write asks, and copies no catalog for it.
+  private(set) var hasTriggers = false
 
   /// The declarations used on this connection under ``catalog``; keeping them keeps their identities unique.
   ///
@@ -22,7 +24,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   var models: [(declared: ModelSchema, model: SQLiteModel)] = []
 
   static let modelLimit = 50
-
   /// Whether running statements stop when the calling thread is interrupted.
   var isInterruptible = false
 
@@ -41,7 +42,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   private var statements = StatementKeyTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
-
   private static let statementLimit = 400
 
   /// Opens a connection, and creates a missing file if allowed.
