@@ -99,9 +99,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   /// Runs a statement that writes, as a whole or not at all.
   ///
   /// SQLite keeps what a statement did before a trigger failed or a row became too long.
-  @inline(__always)
   private func whole(_ isSafe: Bool = true, _ body: () throws -> Void) throws {
-    if isSafe, !mayIgnore, !connection.isInterruptible { return try body() }
     // A closure that receives rows of an interruptible read can write.
     try connection.uninterruptibly { if isSafe, !mayIgnore { try body() } else { try nested(body) } }
   }
