@@ -183,13 +183,15 @@ struct PostgresOpening {
         ], "begin to create the store")
       var commands: [PostgresCommand] = []
       var parameters = PostgresParameters()
-      parameters.add(text: schema)
+      parameters.add(text: store.configuration.schema)
       parameters.add(text: store.own("state"))
+      // A query of a table takes notice of what others have committed while this one waited. Functions such as
+      // `to_regnamespace` alone answer from what the server's process knew before.
       let found = try connection.run(
         [
           PostgresCommand(
-            "SELECT pg_catalog.to_regnamespace($1) IS NOT NULL, pg_catalog.to_regclass($2) IS NOT NULL",
-            parameters)
+            "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1), "
+              + "pg_catalog.to_regclass($2) IS NOT NULL", parameters)
         ], "look for the schema")
       if found.first?.integer(0, 0) != 1 { commands.append(PostgresCommand("CREATE SCHEMA \(schema)")) }
       // Tables that are there already are not this package's: each commit would run their triggers.
