@@ -26,6 +26,14 @@ struct ServerLimitTests {
     return checkpoint
   }
 
+  /// Expects that a client receives a change of the store.
+  private static func requireChanges(of store: MemoryContext, _ client: WireClient) async throws {
+    let start = try checkpoint(try await client("GET", "/models/Label/changes"))
+    try change(store)
+    let changes = try await client("GET", "/models/Label/changes?since=\(start)")
+    #expect(changes.status == 200 && changes.body.contains("changed"), "\(changes)")
+  }
+
   private static func path(_ count: Int) -> String { "owner" + String(repeating: ".owner", count: count - 1) }
 
   @Test("the largest limits overflow in no calculation, and leave room on the stack", .timeLimit(.minutes(2)))
@@ -44,10 +52,7 @@ struct ServerLimitTests {
     let store = try Self.store()
     try await RunningServer.with(store, limits: limits) { server in
       let client = WireClient(port: server.port)
-      let start = try Self.checkpoint(try await client("GET", "/models/Label/changes"))
-      try Self.change(store)
-      let changes = try await client("GET", "/models/Label/changes?since=\(start)")
-      #expect(changes.status == 200 && changes.body.contains("changed"), "\(changes)")
+      try await Self.requireChanges(of: store, client)
       for parameters in ["", "include=owner", "limit=\(1 << 30)", "limit=\(1 << 30)&include=owner"] {
         let page = try await client("GET", "/models/Label/records?" + parameters)
         #expect(page.status == 200 && page.body.contains(#""next":null"#), "\(parameters): \(page)")
@@ -83,10 +88,7 @@ struct ServerLimitTests {
     let store = try Self.store()
     try await RunningServer.with(store, limits: limits) { server in
       let client = WireClient(port: server.port)
-      let start = try Self.checkpoint(try await client("GET", "/models/Label/changes"))
-      try Self.change(store)
-      let changes = try await client("GET", "/models/Label/changes?since=\(start)")
-      #expect(changes.status == 200 && changes.body.contains("changed"), "\(changes)")
+      try await Self.requireChanges(of: store, client)
       let page = try await client("GET", "/models/Label/records")
       #expect(page.status == 200 && page.body.hasPrefix(#"{"records":[{"id":1,"#), "\(page)")
       #expect(!page.body.contains(#""next":null"#), "\(page)")
