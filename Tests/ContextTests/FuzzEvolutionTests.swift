@@ -72,6 +72,30 @@ struct FuzzEvolutionTests {
     for context in ContextUnderTest.ours { try program().run(on: context) }
   }
 
+  @Test(
+    "E2 S1 a key that its declaration does not allow is invalid, whether or not the declaration still fits")
+  func invalidKeys() throws {
+    func schema(_ name: String, isOptional: Bool = false) throws -> ModelSchema {
+      try ModelSchema(
+        name: name,
+        fields: [FieldSchema("id", .int64), FieldSchema("title", .string, isOptional: isOptional)],
+        key: ["id"])
+    }
+    let (movie, film, later) = try (schema("Movie"), schema("Film"), schema("Film", isOptional: true))
+    let wrong: [PersistentValue] = [.integer(0), .integer(0)]
+    let right: [PersistentValue] = [.integer(0)]
+    func attempts() -> [FuzzStep] {
+      [.delete(1, wrong), .find(1, wrong), .delete(1, right), .find(1, right)].map {
+        .declared(FuzzWords(), $0)
+      }
+    }
+    let program = FuzzProgram(
+      schemas: [movie, film, later],
+      steps: [.define(0)] + attempts() + [.evolve(0, FuzzChange(to: 1, [.field(0), .field(1)]))] + attempts()
+        + [.evolve(1, FuzzChange(to: 2, [.field(0), .field(1)]))] + attempts() + [.reopen] + attempts())
+    for context in ContextUnderTest.ours { try program.run(on: context) }
+  }
+
   @Test("a program with changes can be encoded")
   func encoding() throws {
     let program = try program()

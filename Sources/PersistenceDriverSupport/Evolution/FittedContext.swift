@@ -138,7 +138,8 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
   }
 
   package func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
-    try withMapping(schema) { try wrapped.delete(key, in: $0?.stored ?? schema) }
+    try key.validate(for: schema)
+    return try withMapping(schema) { try wrapped.delete(key, in: $0?.stored ?? schema) }
   }
 
   package func delete(_ request: FetchRequest) throws -> Int {

@@ -18,6 +18,7 @@ extension FittedReader {
   package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
+    try key.validate(for: schema)
     // A record that is found under the known mapping proves that the model has not been renamed since.
     if let known = try fits.usingKnownMapping(of: schema, { try find(key, in: schema, $0, body) }), known {
       return true

@@ -89,6 +89,7 @@ extension FuzzReference {
     case .update(let model, let row): try write(row, schemas[model], words, .present)
     case .save(let model, let row): try write(row, schemas[model], words, .either)
     case .delete(let model, let key):
+      _ = try empty.delete(key, in: schemas[model])
       let view = try view(schemas[model], words)
       return .truth(try delete(key, in: view.map { tables[$0.table].schema } ?? schemas[model]))
     case .deleteAll(let model):

@@ -132,6 +132,7 @@ struct FuzzReferenceRun {
     // An invalid request is rejected whatever the store contains.
     if let query = step.query { _ = try reference.check(query, schemas) }
     switch step {
+    case .find(let model, let key): _ = try FuzzReference().find(key, in: schemas[model])
     case .select(let query, let positions, _):
       _ = try FuzzReference().rows(query, schemas, selecting: positions)
     case .aggregate(let query, let grouping, let aggregates, _):
