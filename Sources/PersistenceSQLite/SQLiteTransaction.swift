@@ -98,10 +98,13 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   /// Runs a statement that writes, as a whole or not at all.
   ///
-  /// SQLite keeps what a statement did before a trigger failed or a row became too long.
-  private func whole(_ isSafe: Bool = true, _ body: () throws -> Void) throws {
+  /// SQLite keeps what a statement did before a trigger failed or a row became too long. `undoesItself` means that it
+  /// undoes a failed statement of this kind by itself, as long as no trigger fires.
+  private func whole(undoesItself: Bool = true, _ body: () throws -> Void) throws {
     // A closure that receives rows of an interruptible read can write.
-    try connection.uninterruptibly { if isSafe, !mayIgnore { try body() } else { try nested(body) } }
+    try connection.uninterruptibly {
+      if undoesItself, !mayIgnore { try body() } else { try nested(body) }
+    }
   }
 
   /// Runs one of the statements that write a row.
@@ -187,7 +190,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func update(_ request: UpdateRequest) throws -> Int {
     let (rows, schema) = (request.rows, request.rows.schema)
     do {
-      return try change(schema, isSafe: false) { model in
+      return try change(schema, undoesItself: false) { model in
         let query = try SQLQuery(rows, includingAnchor: true, model: model.number)
         let values = request.assignments.compactMap { assignment in
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
@@ -215,11 +218,11 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   /// Runs a statement that changes or deletes rows, and returns how many.
   private func change(
-    _ schema: ModelSchema, isSafe: Bool = true, _ body: (SQLiteModel) throws -> Void
+    _ schema: ModelSchema, undoesItself: Bool = true, _ body: (SQLiteModel) throws -> Void
   ) throws -> Int {
     try withReader { _ in
       guard let model = try connection.model(for: schema) else { return 0 }
-      try whole(isSafe) { try body(model) }
+      try whole(undoesItself: undoesItself) { try body(model) }
       return connection.changes
     }
   }
@@ -238,13 +241,13 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try connection.uninterruptibly { try connection.run(.release) }
   }
 
-  /// Rolls back to the savepoint, and reads the catalog again, which may have changed.
+  /// Rolls back to the savepoint, and reads the catalog again if it has changed since.
   private func rollBackNested() throws {
     guard !connection.isOutsideTransaction else { return }
     try connection.uninterruptibly {
       try connection.run(.rollbackToSavepoint)
       try connection.run(.release)
-      connection.discardCatalog()
+      // SQLite rolls its schema version back as well, and each change of the catalog increments it.
       try connection.refreshCatalog()
     }
   }

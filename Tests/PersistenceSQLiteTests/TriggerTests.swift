@@ -129,6 +129,37 @@ struct TriggerTests {
     }
   }
 
+  @Test("W4 rejected records of a table with a trigger read the catalog no second time")
+  func rejections() throws {
+    struct Abort: Error {}
+    let scratch = try Scratch()
+    let (context, schema) = try triggered("AFTER INSERT ON A BEGIN SELECT 1", scratch)
+    func reject(_ transaction: any StorageTransaction) {
+      #expect(code { try transaction.insert([.integer(1), .integer(9)], in: schema) } == .duplicateKey)
+    }
+    try context.transaction { transaction in
+      reject(transaction)
+      let prepared = context.counters.prepares
+      for _ in 0..<5 { reject(transaction) }
+      #expect(context.counters.prepares == prepared)
+      // A nested transaction that changes the catalog and throws leaves the catalog of the state before.
+      let new = try ModelSchema(name: "New", fields: [FieldSchema("id", .int64)], key: ["id"])
+      #expect(throws: Abort.self) {
+        try transaction.nested {
+          try transaction.define(new)
+          throw Abort()
+        }
+      }
+      let isKnown = try transaction.schema(named: "New") != nil
+      #expect(!isKnown)
+      try transaction.define(new)
+      try transaction.insert([.integer(7)], in: new)
+    }
+    #expect(try context.values(FetchRequest(schema)) == Self.rows)
+    #expect(try context.rows("SELECT id FROM New") == [[.integer(7)]])
+    try context.close()
+  }
+
   @Test("W1 a trigger may delete in its own way: the record stays, and the call tells that it is not deleted")
   func softDeletes() throws {
     let scratch = try Scratch()
