@@ -73,6 +73,34 @@ import Testing
     #expect(try context.values(FetchRequest(schema)) == [[.text("abc"), .integer(3)]])
   }
 
+  @Test(
+    "W1 a page of records is changed alone although another program adds columns named as the row ID",
+    arguments: [FieldKind.string, .int64],
+    [["rowid"], ["oid"], ["ROWID", "_rowid_"], ["oid", "RowId", "_rowid_"]])
+  func addedRowIDs(key: FieldKind, columns: [String]) throws {
+    let context = try scratch.open()
+    let schema = try ModelSchema(
+      name: "Word", fields: [FieldSchema("id", key), FieldSchema("text", .string)], key: ["id"])
+    let keys: [PersistentValue] = (1...4).map { number in
+      key == .string ? .text("\(number)") : .integer(Int64(number))
+    }
+    try context.fill(schema, keys.map { [$0, .text("a")] })
+    let last = try FetchRequest(schema, order: [FieldOrder("id", isDescending: true)], limit: 1)
+    let update = try UpdateRequest(last, set: [FieldAssignment("text", .text("b"))])
+    func change(_ body: (any StorageTransaction) throws -> Int) throws -> Int {
+      var count = 0
+      try context.transaction { count = try body($0) }
+      return count
+    }
+    #expect(try change { try $0.delete(last) } == 1)
+    let other = try Outsider(scratch.path())
+    for column in columns { try other.execute("ALTER TABLE Word ADD COLUMN \(column) INTEGER DEFAULT 1") }
+    #expect(try change { try $0.delete(last) } == 1)
+    #expect(try change { try $0.update(update) } == 1)
+    #expect(
+      try context.values(FetchRequest(schema)) == [[keys[0], .text("a")], [keys[1], .text("b")]])
+  }
+
   private static let numbers = ["12.50", "007", " 1e3\t", "-.5", "+5.", "1E-9", "9999999999999999999999"]
   private static let texts = [
     "", " ", ".", "-", "1e", "1e+", "0x1F", "1 2", "12a", "1_000", "1,5", "Infinity", "nan", "\u{663}",

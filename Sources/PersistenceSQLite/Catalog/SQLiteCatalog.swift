@@ -22,6 +22,9 @@ struct SQLiteCatalog: Sendable {
   /// The encoded layouts of the package's own models.
   let layouts: [StoredName: String]
 
+  /// The name of the row ID in the table of each of these models; empty where columns may hide all its names.
+  let rowIDs: [StoredName: String]
+
   let tables: [StoredName: SQLiteTable]
 
   /// The foreign tables that no model can represent, and why.
@@ -62,7 +65,12 @@ extension SQLiteConnection {
   /// The table of a model; nil where the file does not hold it.
   func table(_ name: StoredName) throws -> SQLiteTable? {
     if let layout = catalog?.layouts[name] {
-      return try store.table(name, definedBy: layout) { try ownTable(name.text, layout) }
+      // Another program may have added a column that hides a name of the row ID.
+      let rowID = catalog?.rowIDs[name] ?? ""
+      let definition = "\(rowID) \(layout)"
+      return try store.table(name, definedBy: definition) {
+        try ownTable(name.text, layout, rowID: rowID, definition: definition)
+      }
     }
     if let table = catalog?.tables[name] { return table }
     if let error = catalog?.rejected[name] { throw error }
@@ -71,29 +79,41 @@ extension SQLiteConnection {
 
   private func readCatalog(_ version: Int64) throws -> SQLiteCatalog {
     var foreign: Set<StoredName> = []
-    for row in try rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
-      guard case .text(let name) = row[0], !name.utf8.starts(with: "sqlite_".utf8) else { continue }
+    var freeNames: [StoredName: String] = [:]
+    for row in try rows(Self.tableList) {
+      guard case .text(let name) = row[0], case .text(let rowID) = row[1],
+        !name.utf8.starts(with: "sqlite_".utf8)
+      else { continue }
       foreign.insert(StoredName(name))
+      freeNames[StoredName(name)] = rowID
     }
     foreign.formUnion(store.configuration.includedViews.map(StoredName.init))
     let hasCatalogTable = foreign.remove(StoredName(SQLiteCatalog.tableName)) != nil
     var layouts: [StoredName: String] = [:]
+    var rowIDs: [StoredName: String] = [:]
     if hasCatalogTable {
       for row in try rows("SELECT model, table_name, layout FROM \(SQLiteCatalog.tableName)") {
         guard case .text(let model) = row[0], case .text(let table) = row[1], case .text(let layout) = row[2]
         else { continue }
         foreign.remove(StoredName(table))
         layouts[StoredName(model)] = layout
+        rowIDs[StoredName(model)] = freeNames[StoredName(table)]
       }
     }
     foreign.subtract(layouts.keys)
     var (tables, rejected): ([StoredName: SQLiteTable], [StoredName: PersistenceError]) = ([:], [:])
     if !foreign.isEmpty { try readForeign(foreign, &tables, &rejected) }
     return SQLiteCatalog(
-      version: version, hasCatalogTable: hasCatalogTable, layouts: layouts, tables: tables,
+      version: version, hasCatalogTable: hasCatalogTable, layouts: layouts, rowIDs: rowIDs, tables: tables,
       rejected: rejected,
       hasTriggers: try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' LIMIT 1").isEmpty)
   }
+
+  /// The tables of the file, each with the first name of the row ID that its definition does not mention.
+  private static let tableList =
+    "SELECT name, CASE WHEN instr(lower(sql), 'rowid') = 0 THEN 'rowid' "
+    + "WHEN instr(lower(sql), '_rowid_') = 0 THEN '_rowid_' WHEN instr(lower(sql), 'oid') = 0 THEN 'oid' "
+    + "ELSE '' END FROM sqlite_schema WHERE type = 'table'"
 
   private func readForeign(
     _ names: Set<StoredName>, _ tables: inout [StoredName: SQLiteTable],
@@ -117,7 +137,9 @@ extension SQLiteConnection {
     }
   }
 
-  private func ownTable(_ model: String, _ text: String) throws -> SQLiteTable {
+  private func ownTable(_ model: String, _ text: String, rowID: String, definition: String) throws
+    -> SQLiteTable
+  {
     let layout: SQLiteLayout
     do {
       layout = try SQLiteLayout(text)
@@ -140,6 +162,6 @@ extension SQLiteConnection {
     let hasRowIDs = try !SQLiteClustering.isPossible(for: layout.schema) || self.hasRowIDs(layout.table)
     return SQLiteTable(
       schema: layout.schema, name: layout.table, columns: columns,
-      rowID: hasRowIDs ? SQLiteNaming.rowID(besides: layout.columns) : nil, definition: text)
+      rowID: hasRowIDs && !rowID.isEmpty ? rowID : nil, definition: definition)
   }
 }
