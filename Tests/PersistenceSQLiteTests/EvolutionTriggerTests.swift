@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 @Suite("Changes of schema beside objects of other programs")
@@ -35,6 +36,40 @@ struct EvolutionTriggerTests {
     try context.transaction { try $0.insert(row, in: change.target) }
     #expect(try context.values(FetchRequest(change.target)) == [row])
     #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
+  @Test(
+    "E4 a change that would lose a column of another program is refused, and another one keeps it",
+    arguments: [true, false])
+  func addedColumn(isEmpty: Bool) throws {
+    let rows = isEmpty ? [] : EvolutionTests.rows
+    let good: [[PersistentValue]] = rows.map { _ in [.text("good")] }
+    try context.fill(stored, rows)
+    try context.execute("ALTER TABLE Movie ADD COLUMN mood TEXT DEFAULT 'good'")
+    let erasing = try EvolutionTests.erasing(stored)
+    func moods() throws -> [[PersistentValue]] { try context.rows("SELECT mood FROM Movie") }
+    let error = #expect(throws: PersistenceError.self) {
+      try context.transaction { try $0.evolve(erasing) }
+    }
+    #expect(error?.code == .schemaMismatch && error?.message.contains("“mood”") == true)
+    #expect(try context.values(FetchRequest(stored)) == rows)
+    #expect(try moods() == good)
+    let adding = try EvolutionTests.adding([(FieldSchema("stars", .int64), .integer(7))], to: stored)
+    try context.transaction { try $0.evolve(adding) }
+    #expect(try context.values(FetchRequest(adding.target)) == rows.map { $0 + [.integer(7)] })
+    #expect(try moods() == good)
+  }
+
+  @Test("E4 a change that was refused for a column of another program is made once the column is removed")
+  func removedColumn() throws {
+    try context.fill(stored, EvolutionTests.rows)
+    try context.execute("ALTER TABLE Movie ADD COLUMN mood TEXT")
+    let erasing = try EvolutionTests.erasing(stored)
+    #expect(code { try context.transaction { try $0.evolve(erasing) } } == .schemaMismatch)
+    try context.execute("ALTER TABLE Movie DROP COLUMN mood")
+    try context.transaction { try $0.evolve(erasing) }
+    let rows = EvolutionTests.rows.map { Array($0.dropLast()) }
+    #expect(try context.values(FetchRequest(erasing.target)) == rows)
   }
 
   @Test("S8 a change that moves the records deletes no record of a table that refers to them")

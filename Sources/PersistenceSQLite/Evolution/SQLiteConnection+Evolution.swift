@@ -6,9 +6,12 @@ import PersistenceSQL
 extension SQLiteTransaction {
   func evolve(_ change: SchemaChange) throws {
     let evolution = try withReader { try $0.evolution(for: change) }
+    try evolution.requireNoLoss(location: connection.store.location)
     try nested {
-      // Indexes and triggers of other programs would disappear with the table.
-      if try evolution.isEmpty && withReader({ try $0.foreignObjects(of: evolution.layout).isEmpty }) {
+      // Columns, indexes and triggers of other programs would disappear with the table.
+      if try evolution.isEmpty && evolution.foreignColumns.isEmpty
+        && withReader({ try $0.foreignObjects(of: evolution.layout).isEmpty })
+      {
         return try withReader { connection in
           try connection.drop(evolution.layout)
           try connection.create(

@@ -23,6 +23,8 @@ struct SQLiteEvolution {
   private(set) var target: SQLiteLayout
   /// The columns of the stored fields, in the order of the change's stored schema.
   let storedColumns: [String]
+  /// The columns that other programs have added to the table.
+  let foreignColumns: [String]
   let isEmpty: Bool
   /// Whether the table is clustered, which a change keeps.
   let isClustered: Bool
@@ -56,6 +58,8 @@ struct SQLiteEvolution {
     isClustered =
       try SQLiteClustering.isPossible(for: layout.schema) && !connection.hasRowIDs(layout.table)
     let existing = try connection.foreignColumns(of: layout.table)
+    let own = Set(layout.columns.map(SQLiteNaming.folded))
+    foreignColumns = existing.map(\.name).filter { !own.contains(SQLiteNaming.folded($0)) }
     let notNull = Set(existing.filter { !$0.isNullable }.map { SQLiteNaming.folded($0.name) })
     let (columns, isErasing) = Self.columns(of: change, stored, besides: existing.map(\.name))
     needsNewTable = isErasing
@@ -103,6 +107,18 @@ struct SQLiteEvolution {
       return origins[position] == nil ? !change.mayDefer(index) : layout.awaitsAllIndexes
     }.map { change.target.indexes[$0] }
     target.unbuilt = awaited
+  }
+
+  /// Throws if the records have to move to a new table, which would not have the columns of other programs.
+  func requireNoLoss(location: String) throws {
+    guard needsNewTable, !foreignColumns.isEmpty else { return }
+    let names = foreignColumns.map { "“\($0)”" }.joined(separator: ", ")
+    throw PersistenceError(
+      .schemaMismatch,
+      "the change of \(change.stored.name) moves its records to a new table, which would lose columns that another "
+        + "program has added to the table “\(layout.table)”: \(names); nothing was changed: copy what they hold to "
+        + "another table, remove them with ALTER TABLE … DROP COLUMN, and repeat the change",
+      model: change.stored.name, location: location)
   }
 
   /// The columns of the target's fields, and whether a stored column is erased.
