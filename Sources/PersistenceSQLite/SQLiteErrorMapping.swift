@@ -104,11 +104,37 @@ extension PersistenceError {
   }
 
   /// Whether SQLite rejected a statement's text.
-  var isSQLError: Bool { code == .engineFailure && engineError?.code == Int(SQLITE_ERROR) }
+  var isSQLError: Bool {
+    code == .engineFailure && engineError.map { Int32(truncatingIfNeeded: $0.code) & 0xFF } == SQLITE_ERROR
+  }
+
+  /// Whether SQLite rejected a statement because the table's definition uses a function or a collation that this
+  /// connection does not have, or must not call; SQLite's codes do not tell.
+  private var lacksFunction: Bool {
+    ["unknown function", "no such function", "unsafe use of", "no such collation sequence"].contains {
+      engineError?.message.hasPrefix($0) == true
+    }
+  }
+
+  /// The error for a table of another program whose names or definition SQLite rejects.
+  func unusableTable(_ name: String) -> PersistenceError {
+    PersistenceError(
+      .unsupported,
+      "the SQLite context cannot use the table “\(name)” as a model, because SQLite rejects a name or an expression in "
+        + "its definition (\(engineError?.message ?? message)); change the definition with the program that made it",
+      model: name, location: location, engineError: engineError)
+  }
 
   /// The error for a statement that the catalog's definition allows, but the table rejects.
   func catalogMismatch(_ model: SQLiteModel) -> PersistenceError {
-    PersistenceError(
+    if lacksFunction {
+      return PersistenceError(
+        .unsupported,
+        "SQLite cannot run this on the table “\(model.table.name)”: its definition, an index or a trigger needs a "
+          + "function or a collation that only another program has (see the engine's message); use that program, or "
+          + "remove what needs it", model: model.schema.name, location: location, engineError: engineError)
+    }
+    return PersistenceError(
       .damaged,
       "the table “\(model.table.name)” does not match the store's catalog: another program has changed it; restore its "
         + "columns, or the store from a backup", model: model.schema.name, location: location,

@@ -18,6 +18,22 @@ final class Outsider {
     try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
   }
 
+  /// Runs a statement whose text may not be valid UTF-8.
+  func execute(bytes: [UInt8]) throws {
+    let code = (bytes + [0]).withUnsafeBufferPointer { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { sqlite3_exec(handle, $0.baseAddress, nil, nil, nil) }
+    }
+    try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+  }
+
+  /// Gives this program a function that no other one has, and that returns its argument.
+  func addFunction(_ name: String) throws {
+    let code = sqlite3_create_function_v2(
+      handle, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+      { context, _, arguments in sqlite3_result_value(context, arguments?[0]) }, nil, nil, nil)
+    try #require(code == SQLITE_OK)
+  }
+
   /// The first column of each row, as text.
   func texts(_ sql: String) throws -> [String] {
     var statement: OpaquePointer?

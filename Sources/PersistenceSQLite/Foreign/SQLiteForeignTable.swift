@@ -27,9 +27,21 @@ extension SQLiteConnection {
     guard case .text(let text)? = definition.first?.first else {
       throw PersistenceError.unsupported("read the definition of the table \(name)", by: "SQLite")
     }
-    return try store.table(StoredName(name), definedBy: text) {
-      try makeForeignTable(name, hasRowIDs: hasRowIDs, isView: isView, definition: text)
+    do {
+      return try store.table(StoredName(name), definedBy: text) {
+        try makeForeignTable(name, hasRowIDs: hasRowIDs, isView: isView, definition: text)
+      }
+    } catch let error as PersistenceError where error.isSQLError {
+      throw error.unusableTable(name)
     }
+  }
+
+  /// Throws if SQLite cannot read columns of a table: a name is not valid UTF-8, or the definition uses what only the
+  /// connections of another program have, such as a function.
+  private func requireReadable(_ columns: [SQLColumn], of table: String) throws {
+    let dialect = SQLiteDialect()
+    let names = columns.map { dialect.identifier($0.name) }.joined(separator: ", ")
+    try withText("SELECT \(names) FROM \(dialect.table(table))", [], "read the table \(table)") { _ in }
   }
 
   /// The columns of a table or view, without hidden columns of virtual tables.
@@ -114,6 +126,7 @@ extension SQLiteConnection {
       )
       .at(model: name, location: store.location)
     }
+    try requireReadable(sqlColumns, of: name)
     return SQLiteTable(
       schema: schema, name: name, columns: sqlColumns, rowID: rowID, definition: definition,
       isForeign: true, hasConflictClauses: try declaration(of: name).hasWord("CONFLICT"),

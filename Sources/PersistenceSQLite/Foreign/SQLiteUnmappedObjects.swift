@@ -9,11 +9,10 @@ extension SQLiteConnection {
     guard let catalog else { return [] }
     var unmappedObjects: [UnmappedObject] = []
     for (name, error) in catalog.rejected.sorted(by: { $0.key < $1.key }) {
-      let count = try rows("SELECT count(*) FROM \(SQLiteDialect().identifier(name.text))")
-      guard case .integer(let records)? = count.first?.first else { continue }
+      let records = try recordCount(of: name.text)
       let kind: UnmappedObject.Kind = try isView(name.text) ? .view : .table
       unmappedObjects.append(
-        UnmappedObject(kind, name.text, detail: "not copied: \(error.message)", records: Int(records)))
+        UnmappedObject(kind, name.text, detail: "not copied: \(error.message)", records: records))
     }
     for table in catalog.tables.keys.sorted() {
       guard try !isView(table.text) else { continue }
@@ -21,6 +20,17 @@ extension SQLiteConnection {
       unmappedObjects += try columnConstraints(of: table.text) + indexes(of: table.text)
     }
     return try unmappedObjects + views() + triggers()
+  }
+
+  /// How many records a table or view has; nil where SQLite cannot read it.
+  private func recordCount(of table: String) throws -> Int? {
+    do {
+      let count = try rows("SELECT count(*) FROM \(SQLiteDialect().table(table))")
+      guard case .integer(let records)? = count.first?.first else { return nil }
+      return Int(records)
+    } catch let error as PersistenceError where error.isSQLError {
+      return nil
+    }
   }
 
   private func isView(_ name: String) throws -> Bool {
