@@ -19,7 +19,12 @@ package struct SQLiteDialect: SQLDialect {
 
   package func identifier(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
 
-  package func table(_ name: String) -> String { identifier(name) }
+  package func table(_ name: String) -> String { inFile(name) }
+
+  /// The quoted name of a table, an index or a view of the file.
+  ///
+  /// Without the schema, SQLite would take a temporary table or view of that name, which the app's own SQL may have made.
+  package func inFile(_ name: String) -> String { "main." + identifier(name) }
 
   package func derivedTable(_ rows: String) -> String { "(\(rows))" }
 

@@ -30,7 +30,7 @@ import Testing
   private func condition(_ predicate: PredicateNode) throws -> String {
     let request = try FetchRequest(schema, where: predicate)
     let query = try SQLQuery(request, includingAnchor: true, model: 1)
-    return text(query.count(upTo: nil)).replacing("SELECT count(*) FROM \"Movie\"", with: "")
+    return text(query.count(upTo: nil)).replacing("SELECT count(*) FROM main.\"Movie\"", with: "")
       .replacing(" WHERE ", with: "")
   }
 
@@ -47,10 +47,10 @@ import Testing
     #expect(
       try rows([1, 3, 4])
         == "SELECT \"id\" FROM (SELECT value AS \"persistence key\" FROM persistence_list(?1)) "
-        + "AS \"persistence keys\" CROSS JOIN \"Movie\" WHERE \"id\" = \"persistence keys\".\"persistence key\" "
+        + "AS \"persistence keys\" CROSS JOIN main.\"Movie\" WHERE \"id\" = \"persistence keys\".\"persistence key\" "
         + "LIMIT ?2 OFFSET ?3 ← [1, 3, 4] | 5 | 2")
     let sorted =
-      "SELECT \"id\" FROM \"Movie\" WHERE \"id\" IN (SELECT value FROM persistence_list(?1)) ORDER BY \"id\""
+      "SELECT \"id\" FROM main.\"Movie\" WHERE \"id\" IN (SELECT value FROM persistence_list(?1)) ORDER BY \"id\""
     #expect(try rows([1, 3], isDescending: true) == sorted + " DESC LIMIT ?2 OFFSET ?3 ← [1, 3] | 5 | 2")
     #expect(try !rows([1, 3], and: .comparison(field: "genre", .equal, .null)).contains("JOIN"))
   }
@@ -132,21 +132,22 @@ import Testing
     let query = try SQLQuery(request, includingAnchor: true, model: 1)
     let columns = #""id", "title", "genre", "price", "gross", "odd ""name""""#
     #expect(
-      text(query.select(.rows, limit: 10)) == "SELECT \(columns) FROM \"Movie\" WHERE \"gross\" > ?1 "
+      text(query.select(.rows, limit: 10)) == "SELECT \(columns) FROM main.\"Movie\" WHERE \"gross\" > ?1 "
         + "ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2 ← 1 | 10")
     #expect(
-      text(query.select(.orderKeys, limit: nil, offset: 2)) == "SELECT \"title\", \"id\" FROM \"Movie\" "
+      text(query.select(.orderKeys, limit: nil, offset: 2)) == "SELECT \"title\", \"id\" FROM main.\"Movie\" "
         + "WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2 OFFSET ?3 ← 1 | -1 | 2")
     #expect(
-      text(query.select(.rows, [SQLItem(.field, 4)], limit: nil)) == "SELECT \"gross\" FROM \"Movie\" "
+      text(query.select(.rows, [SQLItem(.field, 4)], limit: nil)) == "SELECT \"gross\" FROM main.\"Movie\" "
         + "WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC ← 1")
     #expect(
-      text(query.delete(limit: 10, offset: 0)) == "DELETE FROM \"Movie\" WHERE rowid IN (SELECT rowid "
-        + "FROM \"Movie\" WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2) ← 1 | 10")
+      text(query.delete(limit: 10, offset: 0)) == "DELETE FROM main.\"Movie\" WHERE rowid IN (SELECT rowid "
+        + "FROM main.\"Movie\" WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2) ← 1 | 10")
     #expect(
       text(query.count(upTo: 3))
-        == "SELECT count(*) FROM (SELECT 1 FROM \"Movie\" WHERE \"gross\" > ?1 LIMIT ?2) ← 1 | 3")
-    #expect(text(query.delete(limit: nil, offset: 0)) == "DELETE FROM \"Movie\" WHERE \"gross\" > ?1 ← 1")
+        == "SELECT count(*) FROM (SELECT 1 FROM main.\"Movie\" WHERE \"gross\" > ?1 LIMIT ?2) ← 1 | 3")
+    #expect(
+      text(query.delete(limit: nil, offset: 0)) == "DELETE FROM main.\"Movie\" WHERE \"gross\" > ?1 ← 1")
   }
 
   @Test("aggregates and bulk updates over a condition and over a page")
@@ -157,18 +158,18 @@ import Testing
     let items = [SQLItem(.field, 3), SQLItem(.count), SQLItem(.sum, 4), SQLItem(.maximum, 1)]
     #expect(
       text(query.aggregates(items, limit: nil, offset: 0))
-        == "SELECT \"price\", count(*), sum(\"gross\"), max(\"title\") FROM \"Movie\" WHERE \"gross\" > ?1 "
+        == "SELECT \"price\", count(*), sum(\"gross\"), max(\"title\") FROM main.\"Movie\" WHERE \"gross\" > ?1 "
         + "GROUP BY persistence_decimal(\"price\") ORDER BY persistence_decimal(\"price\") ← 1")
     #expect(
       text(query.aggregates([SQLItem(.minimum, 4), SQLItem(.countOfValues, 4)], limit: 5, offset: 2))
-        == "SELECT min(\"gross\"), count(\"gross\") FROM (SELECT \"gross\" FROM \"Movie\" WHERE \"gross\" > ?1 "
+        == "SELECT min(\"gross\"), count(\"gross\") FROM (SELECT \"gross\" FROM main.\"Movie\" WHERE \"gross\" > ?1 "
         + "ORDER BY \"title\", \"id\" LIMIT ?2 OFFSET ?3) ← 1 | 5 | 2")
     #expect(
       text(query.set([(1, .text("x")), (4, .null)], limit: nil, offset: 0))
-        == "UPDATE \"Movie\" SET \"title\" = ?1, \"gross\" = ?2 WHERE \"gross\" > ?3 ← 'x' | nil | 1")
+        == "UPDATE main.\"Movie\" SET \"title\" = ?1, \"gross\" = ?2 WHERE \"gross\" > ?3 ← 'x' | nil | 1")
     #expect(
       text(query.set([(4, .integer(7))], limit: 3, offset: 0))
-        == "UPDATE \"Movie\" SET \"gross\" = ?1 WHERE rowid IN (SELECT rowid FROM \"Movie\" "
+        == "UPDATE main.\"Movie\" SET \"gross\" = ?1 WHERE rowid IN (SELECT rowid FROM main.\"Movie\" "
         + "WHERE \"gross\" > ?2 ORDER BY \"title\", \"id\" LIMIT ?3) ← 7 | 1 | 3")
   }
 
@@ -180,7 +181,7 @@ import Testing
     func seeks(_ values: [PersistentValue]) -> [String] {
       query.seeks(after: values, in: table).map { seek in
         text(query.select(.rowIDs, after: seek, limit: 1))
-          .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "")
+          .replacing("SELECT rowid FROM main.\"Movie\" WHERE ", with: "")
           .replacing(" ORDER BY \"genre\", \"gross\" DESC, \"id\" DESC", with: "")
       }
     }
@@ -207,8 +208,8 @@ import Testing
         FetchRequest(schema, where: predicate, order: order), includingAnchor: false, model: 1)
       let last = try #require(query.seeks(after: [.text("m"), .integer(1)], in: table).last)
       return text(query.select(.rowIDs, after: last, limit: 1))
-        .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "").components(separatedBy: " ORDER").first
-        ?? ""
+        .replacing("SELECT rowid FROM main.\"Movie\" WHERE ", with: "")
+        .components(separatedBy: " ORDER").first ?? ""
     }
     let range = PredicateNode.isBetween(field: "title", lower: .text("a"), upper: .text("z"))
     #expect(
@@ -229,18 +230,18 @@ import Testing
       SQLQueryTranslator.text(of: StatementKey(kind, model: 1), on: table, SQLiteDialect())
     }
     let columns = #""id", "title", "genre", "price", "gross", "odd ""name""""#
-    #expect(text(.find) == "SELECT \(columns) FROM \"Movie\" WHERE \"id\" = ?1")
-    #expect(text(.insert) == "INSERT INTO \"Movie\" (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+    #expect(text(.find) == "SELECT \(columns) FROM main.\"Movie\" WHERE \"id\" = ?1")
+    #expect(text(.insert) == "INSERT INTO main.\"Movie\" (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
     #expect(
-      text(.update) == "UPDATE \"Movie\" SET \"title\" = ?2, \"genre\" = ?3, \"price\" = ?4, \"gross\" = ?5, "
-        + "\"odd \"\"name\"\"\" = ?6 WHERE \"id\" = ?1")
+      text(.update) == "UPDATE main.\"Movie\" SET \"title\" = ?2, \"genre\" = ?3, \"price\" = ?4, "
+        + "\"gross\" = ?5, \"odd \"\"name\"\"\" = ?6 WHERE \"id\" = ?1")
     #expect(
       text(.save).hasSuffix(
         " ON CONFLICT (\"id\") DO UPDATE SET \"title\" = excluded.\"title\", \"genre\" = excluded.\"genre\", "
           + "\"price\" = excluded.\"price\", \"gross\" = excluded.\"gross\", "
           + "\"odd \"\"name\"\"\" = excluded.\"odd \"\"name\"\"\""))
-    #expect(text(.deleteKey) == "DELETE FROM \"Movie\" WHERE \"id\" = ?1")
-    #expect(text(.holder) == "SELECT \"id\" FROM \"Movie\" WHERE \"title\" = ?1 LIMIT 1")
+    #expect(text(.deleteKey) == "DELETE FROM main.\"Movie\" WHERE \"id\" = ?1")
+    #expect(text(.holder) == "SELECT \"id\" FROM main.\"Movie\" WHERE \"title\" = ?1 LIMIT 1")
   }
 
   @Test("requests that differ only in values have one statement key, and others do not")

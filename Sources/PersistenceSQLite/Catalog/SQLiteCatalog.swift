@@ -10,6 +10,8 @@ import PersistenceSQL
 struct SQLiteCatalog: Sendable {
   /// The table that records the package's own models: their names, and their layouts as JSON.
   static let tableName = "persistence_catalog"
+  /// That table in a statement.
+  static let table = "main." + tableName
 
   /// The application ID in the header of files that the package creates: `PRST`.
   static let applicationID: Int32 = 0x5052_5354
@@ -92,7 +94,7 @@ extension SQLiteConnection {
     var layouts: [StoredName: String] = [:]
     var rowIDs: [StoredName: String] = [:]
     if hasCatalogTable {
-      for row in try rows("SELECT model, table_name, layout FROM \(SQLiteCatalog.tableName)") {
+      for row in try rows("SELECT model, table_name, layout FROM \(SQLiteCatalog.table)") {
         guard case .text(let model) = row[0], case .text(let table) = row[1], case .text(let layout) = row[2]
         else { continue }
         foreign.remove(StoredName(table))

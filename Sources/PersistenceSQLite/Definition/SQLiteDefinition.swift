@@ -63,6 +63,17 @@ struct SQLiteDefinition {
       + "ON \(dialect.identifier(name)) (\(list(positions)))"
   }
 
+  /// A statement that creates an index or a trigger, as the file keeps it, for a table of the file.
+  ///
+  /// SQLite keeps it without a schema. Run so, a temporary table of that name would get the index or the trigger.
+  static func inFile(_ statement: String) -> String {
+    for start in ["CREATE UNIQUE INDEX ", "CREATE INDEX ", "CREATE TRIGGER "]
+    where statement.hasPrefix(start) {
+      return "\(start)main.\(statement.dropFirst(start.count))"
+    }
+    return statement
+  }
+
   /// Whether a statement in the file, compared by its bytes, creates an index of the model.
   func makes(_ index: IndexSchema, named name: String, by sql: String) -> Bool {
     StoredName(sql) == StoredName(self.index(index, named: name))

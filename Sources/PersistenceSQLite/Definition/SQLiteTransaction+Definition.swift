@@ -80,7 +80,7 @@ extension SQLiteConnection {
       schema: schema, table: table, columns: columns, awaitsIndexes: awaitingIndexes)
     if isClustered { layout.format = SQLiteLayout.clusteredFormat }
     _ = try rows(
-      "INSERT INTO \(SQLiteCatalog.tableName) (model, table_name, layout) VALUES (?1, ?2, ?3)",
+      "INSERT INTO \(SQLiteCatalog.table) (model, table_name, layout) VALUES (?1, ?2, ?3)",
       [.text(schema.name), .text(table), .text(try layout.encoded())])
     discardCatalog()
     try refreshCatalog()
@@ -106,7 +106,8 @@ extension SQLiteConnection {
     _ indexes: [IndexSchema], of schema: ModelSchema, _ definition: SQLiteDefinition, taken: inout Set<String>
   ) throws {
     for index in indexes {
-      try execute(definition.index(index, taken: &taken), "create an index of \(schema.name)")
+      let statement = SQLiteDefinition.inFile(definition.index(index, taken: &taken))
+      try execute(statement, "create an index of \(schema.name)")
     }
   }
 
@@ -117,7 +118,7 @@ extension SQLiteConnection {
     var complete = layout
     complete.unbuilt = layout.unbuilt.filter { !indexes.contains(layout.schema.indexes[$0]) }
     _ = try rows(
-      "UPDATE \(SQLiteCatalog.tableName) SET layout = ?1 WHERE model = ?2",
+      "UPDATE \(SQLiteCatalog.table) SET layout = ?1 WHERE model = ?2",
       [.text(try complete.encoded()), .text(layout.schema.name)])
     discardCatalog()
     try refreshCatalog()
@@ -127,9 +128,9 @@ extension SQLiteConnection {
   func drop(_ layout: SQLiteLayout) throws {
     try dropView(of: layout)
     try execute(
-      "DROP TABLE \(SQLiteDialect().identifier(layout.table))", "remove the table of \(layout.schema.name)")
+      "DROP TABLE \(SQLiteDialect().table(layout.table))", "remove the table of \(layout.schema.name)")
     _ = try rows(
-      "DELETE FROM \(SQLiteCatalog.tableName) WHERE model = ?1", [.text(layout.schema.name)])
+      "DELETE FROM \(SQLiteCatalog.table) WHERE model = ?1", [.text(layout.schema.name)])
     discardCatalog()
     try refreshCatalog()
   }
@@ -144,7 +145,7 @@ extension SQLiteConnection {
       guard case .text(let name) = row[0], case .text(let text) = row[1],
         definition.view(named: name).map(StoredName.init) == StoredName(text)
       else { continue }
-      try execute("DROP VIEW \(SQLiteDialect().identifier(name))", "remove the view of \(layout.schema.name)")
+      try execute("DROP VIEW \(SQLiteDialect().inFile(name))", "remove the view of \(layout.schema.name)")
       existed = true
     }
     return existed

@@ -45,7 +45,7 @@ extension SQLiteConnection {
       }
     }
     _ = try rows(
-      "UPDATE \(SQLiteCatalog.tableName) SET model = ?1, layout = ?2 WHERE model = ?3",
+      "UPDATE \(SQLiteCatalog.table) SET model = ?1, layout = ?2 WHERE model = ?3",
       [.text(target.schema.name), .text(try target.encoded()), .text(layout.schema.name)])
     try advanceSchemaVersion()
     discardCatalog()
@@ -55,14 +55,14 @@ extension SQLiteConnection {
   /// Increments SQLite's schema version, by which other connections notice a new catalog.
   private func advanceSchemaVersion() throws {
     var taken = try takenNames()
-    let name = SQLiteDialect().identifier(SQLiteNaming.free("evolution", fallback: "view", taken: &taken))
+    let name = SQLiteDialect().inFile(SQLiteNaming.free("evolution", fallback: "view", taken: &taken))
     try execute("CREATE VIEW \(name) AS SELECT 1; DROP VIEW \(name)", "change the schema version")
   }
 
   private func alterTable(_ evolution: SQLiteEvolution) throws {
     let dialect = SQLiteDialect()
     let model = evolution.change.stored.name
-    let table = dialect.identifier(evolution.layout.table)
+    let table = dialect.table(evolution.layout.table)
     try dropIndexes(evolution.droppedIndexes, of: evolution.layout)
     for column in evolution.added {
       let name = dialect.identifier(column.name)
@@ -96,7 +96,7 @@ extension SQLiteConnection {
         continue
       }
       try execute(
-        "DROP INDEX \(SQLiteDialect().identifier(objects.remove(at: found).name))",
+        "DROP INDEX \(SQLiteDialect().inFile(objects.remove(at: found).name))",
         "remove an index of \(layout.schema.name)")
     }
   }
@@ -140,15 +140,17 @@ extension SQLiteConnection {
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0)
     defer { persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_ENABLE_FKEY, enforcesForeignKeys) }
     try execute(
-      "DROP TABLE \(dialect.identifier(layout.table))", "replace the table of \(layout.schema.name)")
+      "DROP TABLE \(dialect.table(layout.table))", "replace the table of \(layout.schema.name)")
     // Otherwise SQLite would reject the new name while a view refers to the dropped table.
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 1)
     defer { persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 0) }
     try execute(
-      "ALTER TABLE \(dialect.identifier(name)) RENAME TO \(dialect.identifier(layout.table))",
+      "ALTER TABLE \(dialect.table(name)) RENAME TO \(dialect.identifier(layout.table))",
       "replace the table of \(layout.schema.name)")
     // Indexes and triggers of other programs disappeared with the table.
-    for object in foreign { try execute(object.sql, "create “\(object.name)” again") }
+    for object in foreign {
+      try execute(SQLiteDefinition.inFile(object.sql), "create “\(object.name)” again")
+    }
   }
 
   private func copy(_ evolution: SQLiteEvolution, to name: String) throws {
@@ -170,8 +172,8 @@ extension SQLiteConnection {
       }
       let columns = evolution.target.columns.map(dialect.identifier).joined(separator: ", ")
       let statement =
-        "INSERT INTO \(dialect.identifier(name)) (\(columns)) SELECT \(sources.joined(separator: ", ")) "
-        + "FROM \(dialect.identifier(evolution.layout.table))"
+        "INSERT INTO \(dialect.table(name)) (\(columns)) SELECT \(sources.joined(separator: ", ")) "
+        + "FROM \(dialect.table(evolution.layout.table))"
       return (statement, values)
     }
   }

@@ -54,7 +54,7 @@ struct SQLiteEvolution {
       layout.schema.position(of: field.name).map { layout.columns[$0] }
     }
     storedColumns = stored
-    isEmpty = try connection.rows("SELECT 1 FROM \(dialect.identifier(layout.table)) LIMIT 1").isEmpty
+    isEmpty = try connection.rows("SELECT 1 FROM \(dialect.table(layout.table)) LIMIT 1").isEmpty
     isClustered =
       try SQLiteClustering.isPossible(for: layout.schema) && !connection.hasRowIDs(layout.table)
     let existing = try connection.foreignColumns(of: layout.table)
@@ -183,7 +183,7 @@ extension SQLiteConnection {
 
   fileprivate func hasNull(in column: String, of table: String) throws -> Bool {
     let dialect = SQLiteDialect()
-    let (column, table) = (dialect.identifier(column), dialect.identifier(table))
+    let (column, table) = (dialect.identifier(column), dialect.table(table))
     return try !rows("SELECT 1 FROM \(table) WHERE \(column) IS NULL LIMIT 1").isEmpty
   }
 

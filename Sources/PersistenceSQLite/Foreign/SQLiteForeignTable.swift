@@ -48,7 +48,7 @@ extension SQLiteConnection {
   func foreignColumns(of table: String) throws -> [SQLiteForeignColumn] {
     var columns: [SQLiteForeignColumn] = []
     for row in try rows(
-      "SELECT name, type, \"notnull\", pk, hidden, dflt_value FROM temp.pragma_table_xinfo(?1) WHERE hidden <> 1",
+      "SELECT name, type, \"notnull\", pk, hidden, dflt_value FROM temp.pragma_table_xinfo(?1, 'main') WHERE hidden <> 1",
       [.text(table)])
     {
       guard case .text(let column) = row[0], case .text(let type) = row[1],
@@ -67,14 +67,14 @@ extension SQLiteConnection {
 
   /// The names of all columns, also of generated and hidden ones, which hide a name of the row ID.
   private func columnNames(of table: String) throws -> [String] {
-    try rows("SELECT name FROM temp.pragma_table_xinfo(?1)", [.text(table)]).compactMap { row in
+    try rows("SELECT name FROM temp.pragma_table_xinfo(?1, 'main')", [.text(table)]).compactMap { row in
       if case .text(let name) = row[0] { name } else { nil }
     }
   }
 
   /// Whether an index holds the key of a table; otherwise the key is the row ID, or there is none.
   func hasKeyIndex(_ table: String) throws -> Bool {
-    try !rows("SELECT 1 FROM temp.pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
+    try !rows("SELECT 1 FROM temp.pragma_index_list(?1, 'main') WHERE origin = 'pk'", [.text(table)]).isEmpty
   }
 
   private var surveys: Bool { store.configuration.surveysForeignTables }
@@ -154,7 +154,7 @@ extension SQLiteConnection {
     for (position, column) in columns.enumerated() where try kind(ofKey: column, in: view) != nil {
       let name = dialect.identifier(column.name)
       let counts = try rows(
-        "SELECT count(*) = count(DISTINCT \(name) COLLATE BINARY) FROM \(dialect.identifier(view))")
+        "SELECT count(*) = count(DISTINCT \(name) COLLATE BINARY) FROM \(dialect.table(view))")
       if counts.first?.first == .integer(1) { return [position] }
     }
     return []
@@ -176,7 +176,7 @@ extension SQLiteConnection {
     let dialect = SQLiteDialect()
     let name = dialect.identifier(column)
     let found = try rows(
-      "SELECT DISTINCT typeof(\(name)) FROM (SELECT \(name) FROM \(dialect.identifier(table)) LIMIT 1000) "
+      "SELECT DISTINCT typeof(\(name)) FROM (SELECT \(name) FROM \(dialect.table(table)) LIMIT 1000) "
         + "WHERE \(name) IS NOT NULL")
     let types = Set(found.compactMap { row in if case .text(let type) = row[0] { type } else { nil } })
     switch types {
@@ -220,11 +220,12 @@ extension SQLiteConnection {
   func foreignIndexes(of table: String, _ fields: [FieldSchema]) throws -> [IndexSchema] {
     var indexes: [IndexSchema] = []
     for row in try rows(
-      "SELECT name, \"unique\" FROM temp.pragma_index_list(?1) WHERE partial = 0 AND origin <> 'pk'",
+      "SELECT name, \"unique\" FROM temp.pragma_index_list(?1, 'main') WHERE partial = 0 AND origin <> 'pk'",
       [.text(table)])
     {
       guard case .text(let name) = row[0], case .integer(let isUnique) = row[1] else { continue }
-      let parts = try rows("SELECT name, coll FROM temp.pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let parts = try rows(
+        "SELECT name, coll FROM temp.pragma_index_xinfo(?1, 'main') WHERE key", [.text(name)])
       var names: [String] = []
       for part in parts {
         // An index on an expression, or with a collation other than binary, does not yield a field's order.

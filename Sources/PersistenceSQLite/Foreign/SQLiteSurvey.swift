@@ -84,7 +84,7 @@ extension SQLiteConnection {
     guard !columns.isEmpty else { return [] }
     let dialect = SQLiteDialect()
     let list = columns.map(dialect.identifier).joined(separator: ", ")
-    try withText("SELECT \(list) FROM \(dialect.identifier(table))", [], "read \(table)") { statement in
+    try withText("SELECT \(list) FROM \(dialect.table(table))", [], "read \(table)") { statement in
       while try statement.step() {
         for index in surveys.indices { surveys[index].count(SQLiteValue(statement.handle, column: index)) }
       }

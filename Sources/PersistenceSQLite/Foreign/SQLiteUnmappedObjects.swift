@@ -41,7 +41,7 @@ extension SQLiteConnection {
   private func ownNames() throws -> Set<String> {
     guard catalog?.hasCatalogTable == true else { return [] }
     var names: Set<String> = [SQLiteCatalog.tableName]
-    for row in try rows("SELECT table_name FROM \(SQLiteCatalog.tableName)") {
+    for row in try rows("SELECT table_name FROM \(SQLiteCatalog.table)") {
       if case .text(let name) = row[0] { names.formUnion([name, name + "_utc"]) }
     }
     return names
@@ -80,7 +80,7 @@ extension SQLiteConnection {
       [Int64: (columns: [String], target: String, targets: [String], actions: String, rule: DeleteRule)]
     keys = [:]
     for row in try rows(
-      "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete FROM temp.pragma_foreign_key_list(?1) ORDER BY id, seq",
+      "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete FROM temp.pragma_foreign_key_list(?1, 'main') ORDER BY id, seq",
       [.text(table)])
     {
       guard case .integer(let id) = row[0], case .text(let target) = row[1], case .text(let from) = row[2],
@@ -172,11 +172,12 @@ extension SQLiteConnection {
     let schema = catalog?.tables[StoredName(table)]?.schema
     var unmappedObjects: [UnmappedObject] = []
     for row in try rows(
-      "SELECT name, partial, \"unique\" FROM temp.pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
+      "SELECT name, partial, \"unique\" FROM temp.pragma_index_list(?1, 'main') WHERE origin <> 'pk' ORDER BY name",
       [.text(table)])
     {
       guard case .text(let name) = row[0] else { continue }
-      let parts = try rows("SELECT cid, coll, name FROM temp.pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let parts = try rows(
+        "SELECT cid, coll, name FROM temp.pragma_index_xinfo(?1, 'main') WHERE key", [.text(name)])
       var reason: String?
       if row[1] == .integer(1) { reason = "it is a partial index" }
       for part in parts {

@@ -56,11 +56,12 @@ extension SQLiteConnection {
     // A clustered table's key is no index of its own.
     if line.contains("USING INTEGER PRIMARY KEY") || line.contains("USING PRIMARY KEY") { return .primaryKey }
     if line.hasPrefix("SCAN"), !line.contains(" USING ") { return .scan }
-    let indexes = try rows("SELECT name, origin FROM temp.pragma_index_list(?1)", [.text(model.table.name)])
+    let indexes = try rows(
+      "SELECT name, origin FROM temp.pragma_index_list(?1, 'main')", [.text(model.table.name)])
     for row in indexes {
       guard case .text(let name) = row[0], line.contains("INDEX \(name)") else { continue }
       if row[1] == .text("pk") { return .primaryKey }
-      let parts = try rows("SELECT name FROM temp.pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let parts = try rows("SELECT name FROM temp.pragma_index_xinfo(?1, 'main') WHERE key", [.text(name)])
       let columns = parts.compactMap { part in if case .text(let text) = part[0] { text } else { nil } }
       let fields = columns.map { column in field(of: column, in: model) }
       // The package appends the key's columns to indexes; report the fields that the index was declared with.
