@@ -1,5 +1,8 @@
 /// Parts of statements over several rows: aggregates, the rows of listed keys, and changes of rows.
 extension SQLQueryTranslator {
+  /// The alias of a table named `excluded` in an insertion: after a conflict, SQL gives that name to the new row.
+  var alias: String { table.name.lowercased() == "excluded" ? " AS " + dialect.identifier("stored") : "" }
+
   /// The fields that aggregates read, without duplicates.
   func fields(of key: StatementKey) -> [Int] {
     let positions = key.items.filter { $0.operation != .count }.map { $0.position }

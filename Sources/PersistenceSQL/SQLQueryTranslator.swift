@@ -140,7 +140,7 @@ extension SQLQueryTranslator {
     let values = table.columns.indices.map {
       dialect.assigned(dialect.parameter($0 + 1), to: table.columns[$0])
     }
-    return "INSERT \(abortClause)INTO \(name) (\(targets(table.columns.indices))) "
+    return "INSERT \(abortClause)INTO \(name)\(alias) (\(targets(table.columns.indices))) "
       + (table.overridesIdentity ? "OVERRIDING SYSTEM VALUE " : "")
       + "VALUES (\(values.joined(separator: ", ")))"
   }

@@ -54,4 +54,16 @@ import Testing
     try expect(others + [tag], in: context)
     #expect(try context.unmappedObjects().isEmpty)
   }
+
+  @Test(
+    "W1 E6 a save changes a record of a model that has SQL's name for the new row",
+    arguments: ["excluded", "Excluded"])
+  func newRow(name: String) throws {
+    let scratch = try Scratch()
+    let context = try scratch.open()
+    let schema = try ModelSchema(
+      name: name, fields: [FieldSchema("id", .int64), FieldSchema("text", .string)], key: ["id"])
+    for text in ["a", "b"] { try context.fill(schema, [[.integer(1), .text(text)]]) }
+    #expect(try context.values(FetchRequest(schema)) == [[.integer(1), .text("b")]])
+  }
 }
