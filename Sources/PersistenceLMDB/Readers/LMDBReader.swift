@@ -164,6 +164,8 @@ final class LMDBCursor: ByteCursor {
         throw failure(code)
       }
       entries[count] = OrderedEntry(key: key.bytes, value: value.bytes)
+      // The caller reads the values after the whole batch, and would wait for each: they seldom are in a cache.
+      persistence_prefetch(value.mv_data, value.mv_size)
       count &+= 1
     }
     return count
