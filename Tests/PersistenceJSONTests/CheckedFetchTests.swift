@@ -99,7 +99,8 @@ struct CheckedFetchTests {
   func knownFiles() throws {
     Books.settle()
     let first = try context.openings { _ = try repository.filter(Post.self).result() }
-    #expect(first >= Self.count)
+    // The first page, which has been read, is not checked too.
+    #expect(first >= Self.count && first < Self.count + 100, "\(first)")
     for context in [context, try place.open()] {
       let openings = try context.openings { _ = try Repository(context).filter(Post.self).result() }
       #expect(openings < Self.count / 2, "\(openings)")
