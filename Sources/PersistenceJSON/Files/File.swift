@@ -96,7 +96,8 @@ extension Folder {
   /// The status of a file; nil if there is none.
   func status(of name: String) throws -> FileStatus? {
     var status = stat()
-    if fstatat(descriptor, name, &status, 0) == 0 { return FileStatus(status) }
+    // A name that is passed as a string would be copied into an array first.
+    if name.withCString({ fstatat(descriptor, $0, &status, 0) }) == 0 { return FileStatus(status) }
     if errno == ENOENT { return nil }
     throw SystemFailure("look at the file", path(of: name))
   }

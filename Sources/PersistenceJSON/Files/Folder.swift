@@ -56,7 +56,8 @@ final class Folder: Sendable {
 
   /// Opens a file; nil if there is none and the flags do not create it.
   func open(_ name: String, _ flags: Int32) throws -> File? {
-    let file = openat(descriptor, name, flags | O_CLOEXEC, 0o666)
+    // A name that is passed as a string would be copied into an array first.
+    let file = name.withCString { openat(descriptor, $0, flags | O_CLOEXEC, 0o666) }
     if file < 0, errno == ENOENT, flags & O_CREAT == 0 { return nil }
     guard file >= 0 else { throw SystemFailure("open the file", path(of: name)) }
     return File(descriptor: file, name: name, in: path)
