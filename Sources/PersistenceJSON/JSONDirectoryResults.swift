@@ -119,13 +119,14 @@ final class JSONDirectoryResults: CheckedResults, @unchecked Sendable {  // muta
       }
     }
     let row = RowBuffer(count: query.request.schema.fields.count)
+    var texts = TextsAhead(of: files, entries, at: rows)
     for number in rows {
       if number & 0x3F == 0 { try ReadInterruption.check() }
       try mappingErrors(location: location) {
         switch need {
         case .key: files.fillKey(row, entries[number])
         case .kept: _ = try glance(number, of: files, into: row)
-        case .whole: try readRow(number, of: files, into: row)
+        case .whole: try fill(row, from: try texts.next(), number, of: files)
         }
       }
       try row.withRow(body)
@@ -133,9 +134,9 @@ final class JSONDirectoryResults: CheckedResults, @unchecked Sendable {  // muta
     return rows.count
   }
 
-  /// Reads a record of the result, which must be unchanged.
-  private func readRow(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
-    try read(number, of: files, into: row)
+  /// Fills a row from the text of a record of the result, which must be unchanged.
+  private func fill(_ row: RowBuffer, from text: FileText?, _ number: Int, of files: RecordFiles) throws {
+    if let stamp = try files.fill(row, from: text, entries[number]) { try requireSame(number, stamp, files) }
     // An edit of the same size within a tick of the clock does not change the status.
     guard let whole = query.whole, try !row.withRow({ try whole.matches($0) }) else { return }
     throw files.changedByHand(entries[number])

@@ -74,8 +74,13 @@ struct RecordFiles {
 
   /// Fills a row from a listed file; returns the file's stamp, or nil if the text cannot change.
   func read(_ entry: Entry, into row: RowBuffer) throws -> UInt64? {
+    try fill(row, from: try naming(entry.file, entry.key) { try source.read(entry.file, in: folder) }, entry)
+  }
+
+  /// Fills a row from the text of a listed file, nil if it is gone; returns the same.
+  func fill(_ row: RowBuffer, from text: FileText?, _ entry: Entry) throws -> UInt64? {
     try naming(entry.file, entry.key) {
-      let text = try source.readListed(entry.file, in: folder)
+      guard let text else { throw PersistenceError.changedByHand(entry.file, in: folder) }
       try fill(row, from: text.bytes, entry.key, entry.file)
       return text.stamp
     }

@@ -13,6 +13,14 @@ protocol RecordSource: AnyObject {
   /// The text of a file; nil if there is none.
   func read(_ file: String, in folder: String) throws -> FileText?
 
+  /// The number of files that may be read ahead of their use; 1 if their texts can change until then.
+  var readAhead: Int { get }
+
+  /// The texts of the first of several files, at least of one, each as ``read(_:in:)``.
+  ///
+  /// - Throws: Only the error of the first file.
+  func texts(of files: [String], in folder: String) throws -> [FileText?]
+
   /// Whether ``names(in:)`` contains a file.
   func exists(_ file: String, in folder: String) throws -> Bool
 
@@ -42,6 +50,12 @@ struct FileText {
 }
 
 extension RecordSource {
+  var readAhead: Int { 1 }
+
+  func texts(of files: [String], in folder: String) throws -> [FileText?] {
+    try files.prefix(1).map { try read($0, in: folder) }
+  }
+
   func statuses(of files: [String], in folder: String) throws -> [FileStatus?] {
     try files.map { try status(of: $0, in: folder) }
   }

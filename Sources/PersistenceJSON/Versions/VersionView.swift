@@ -5,8 +5,14 @@ import Synchronization
 /// The store's files in one version, which stays pinned as long as the view exists.
 ///
 /// A reader opens the file first, and looks into the history afterwards. A file replaced before it was opened
-/// is in the history by then; a later replacement does not change an open file.
+/// is in the history by then; a later replacement does not change an open file. So one look after the last of several
+/// files is as good as one after each.
 final class VersionView: RecordSource, Sendable {
+  private typealias Contents = (bytes: [UInt8], status: FileStatus)
+
+  /// The size of texts after which no further one is read ahead.
+  private static let sizeAhead = 1 << 18
+
   let store: StoreFolder
   let version: UInt64
   private let moment: FileTime
@@ -46,6 +52,8 @@ final class VersionView: RecordSource, Sendable {
 
   deinit { store.pins.release(version) }
 
+  var readAhead: Int { 64 }
+
   func names(in folder: String) throws -> [String] {
     let live = try self.folder(folder)?.names() ?? []
     let changes = try changes(in: folder)
@@ -59,14 +67,15 @@ final class VersionView: RecordSource, Sendable {
 
   func read(_ file: String, in folder: String) throws -> FileText? {
     let live = try self.folder(folder).flatMap { try store.contents(of: file, in: $0) }
-    guard let before = try changes(in: folder)[file] else { return try text(live, file, folder) }
-    guard before.existed else { return nil }
-    // The old file itself, or a copy with its times.
-    guard let kept = try history(before.version)?.contents(of: "\(before.number)") else {
-      throw PersistenceError.damaged(
-        "the history of version \(before.version) in the store has lost the earlier file \(folder)/\(file)")
+    return try text(live, changes(in: folder)[file], file, folder)
+  }
+
+  func texts(of files: [String], in folder: String) throws -> [FileText?] {
+    let live = try contents(of: files, in: folder)
+    let changes = try changes(in: folder)
+    return try Self.first(live.count, size: { $0?.bytes.count ?? 0 }) { number in
+      try text(live[number], changes[files[number]], files[number], folder)
     }
-    return try text(kept, file, folder).map { FileText(bytes: $0.bytes, written: $0.status) }
   }
 
   func exists(_ file: String, in folder: String) throws -> Bool {
@@ -104,9 +113,50 @@ final class VersionView: RecordSource, Sendable {
     return catalog
   }
 
+  /// The present contents of the first of several files, from before a look into the history.
+  private func contents(of files: [String], in folder: String) throws -> [Contents?] {
+    guard let folder = try self.folder(folder) else { return files.map { _ in nil } }
+    return try Self.first(files.count, size: { $0?.bytes.count ?? 0 }) { number in
+      try store.contents(of: files[number], in: folder)
+    }
+  }
+
+  /// The first of several files, each read by a closure, until ``sizeAhead`` bytes are read or the closure fails.
+  ///
+  /// It throws if the closure fails for the first file. After a later failure, the caller continues with that file.
+  private static func first<Content>(
+    _ count: Int, size: (Content) -> Int, _ read: (Int) throws -> Content
+  ) throws -> [Content] {
+    var contents: [Content] = []
+    contents.reserveCapacity(count)
+    var total = 0
+    do {
+      for number in 0..<count where total < sizeAhead {
+        let content = try read(number)
+        total += size(content)
+        contents.append(content)
+      }
+    } catch {
+      guard !contents.isEmpty else { throw error }
+    }
+    return contents
+  }
+
+  /// The text of a file in this version, from its present contents and the first later change.
   private func text(
-    _ contents: (bytes: [UInt8], status: FileStatus)?, _ file: String, _ folder: String
+    _ live: Contents?, _ before: Before?, _ file: String, _ folder: String
   ) throws -> FileText? {
+    guard let before else { return try text(live, file, folder) }
+    guard before.existed else { return nil }
+    // The old file itself, or a copy with its times.
+    guard let kept = try history(before.version)?.contents(of: "\(before.number)") else {
+      throw PersistenceError.damaged(
+        "the history of version \(before.version) in the store has lost the earlier file \(folder)/\(file)")
+    }
+    return try text(kept, file, folder).map { FileText(bytes: $0.bytes, written: $0.status) }
+  }
+
+  private func text(_ contents: Contents?, _ file: String, _ folder: String) throws -> FileText? {
     guard let (bytes, status) = contents else { return nil }
     if status.isModified(after: moment) { throw PersistenceError.changedByHand(file, in: folder) }
     return FileText(bytes: bytes, status: status)
