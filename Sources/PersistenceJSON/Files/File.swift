@@ -8,6 +8,9 @@ final class File: Sendable {
   /// The size of a damaged or sparse file may exceed any memory.
   static let sizeLimit = 1 << 30
 
+  /// The size of the memory through which one call reads most files, because they are small.
+  static let bufferSize = 4096
+
   let descriptor: Int32
   private let folder: String
   private let name: String
@@ -25,16 +28,21 @@ final class File: Sendable {
 
   /// The whole content at one moment, and the file's status at that moment.
   ///
+  /// A caller that reads several files passes memory of ``bufferSize`` bytes for all of them.
+  ///
   /// - Throws: ``PersistenceError`` with code `damaged` if this is not a regular file, or larger than ``sizeLimit``.
-  func contents() throws -> (bytes: [UInt8], status: FileStatus) {
-    // One call reads most files, because they are small.
-    let start = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
-      return count >= 0 && count < buffer.count ? [UInt8](buffer[..<count]) : nil
+  func contents(
+    through buffer: UnsafeMutableRawBufferPointer? = nil
+  ) throws -> (bytes: [UInt8], status: FileStatus) {
+    guard let buffer else {
+      return try withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 16) { buffer in
+        try contents(through: buffer)
+      }
     }
+    let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
     var before = try status()
     guard before.isRegular else { throw PersistenceError.damaged("\(path) is not a regular file") }
-    if let start, start.count == before.size { return (start, before) }
+    if count == before.size, count < buffer.count { return ([UInt8](buffer[..<count]), before) }
     // A concurrent change in place would mix old and new content.
     for _ in 0..<100 {
       guard before.size <= Self.sizeLimit else {

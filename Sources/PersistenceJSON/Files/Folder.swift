@@ -67,9 +67,11 @@ final class Folder: Sendable {
   func read(_ name: String) throws -> [UInt8]? { try contents(of: name)?.bytes }
 
   /// The whole content of a file and its status; nil if there is none.
-  func contents(of name: String) throws -> (bytes: [UInt8], status: FileStatus)? {
+  func contents(
+    of name: String, through buffer: UnsafeMutableRawBufferPointer? = nil
+  ) throws -> (bytes: [UInt8], status: FileStatus)? {
     // Without O_NONBLOCK, opening a pipe would wait for its writer.
-    try open(name, O_RDONLY | O_NONBLOCK)?.contents()
+    try open(name, O_RDONLY | O_NONBLOCK)?.contents(through: buffer)
   }
 
   func write(_ bytes: [UInt8], to name: String, synchronized: Bool) throws {

@@ -180,10 +180,12 @@ final class StoreFolder: Sendable {
   }
 
   /// The content of a file in a folder of the store; nil if there is none.
-  func contents(of file: String, in folder: Folder) throws -> (bytes: [UInt8], status: FileStatus)? {
+  func contents(
+    of file: String, in folder: Folder, through buffer: UnsafeMutableRawBufferPointer? = nil
+  ) throws -> (bytes: [UInt8], status: FileStatus)? {
     let isControl = folder === control || file.utf8.first == UInt8(ascii: ".")
     if !isControl { openings.add(1, ordering: .relaxed) }
-    return try folder.contents(of: file)
+    return try folder.contents(of: file, through: buffer)
   }
 
   /// The index of a folder.

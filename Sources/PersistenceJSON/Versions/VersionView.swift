@@ -116,8 +116,10 @@ final class VersionView: RecordSource, Sendable {
   /// The present contents of the first of several files, from before a look into the history.
   private func contents(of files: [String], in folder: String) throws -> [Contents?] {
     guard let folder = try self.folder(folder) else { return files.map { _ in nil } }
-    return try Self.first(files.count, size: { $0?.bytes.count ?? 0 }) { number in
-      try store.contents(of: files[number], in: folder)
+    return try withUnsafeTemporaryAllocation(byteCount: File.bufferSize, alignment: 16) { buffer in
+      try Self.first(files.count, size: { $0?.bytes.count ?? 0 }) { number in
+        try store.contents(of: files[number], in: folder, through: buffer)
+      }
     }
   }
 
