@@ -4,9 +4,9 @@ import PersistencePrimitives
 
 /// The members of record files from before changes of schema, by the positions that their fields have now.
 final class EarlierMembers: Sendable {
-  /// A set of members that files have, prepared for ``RecordScanner``.
+  /// A set of members that files have.
   struct Form: Sendable {
-    var fields: [RecordLayout.Field]
+    var form: RecordForm
     /// The values of the fields without a member.
     var fills: [(position: Int, value: PersistentValue)]
   }
@@ -36,7 +36,7 @@ final class EarlierMembers: Sendable {
       let missing = schema.fields.indices.filter { !found.contains($0) }
       guard missing.allSatisfy({ fills[$0] != nil || schema.fields[$0].isOptional }) else { return nil }
       return Form(
-        fields: RecordLayout.fields(members, in: schema),
+        form: RecordForm(members, in: schema),
         fills: missing.compactMap { position in fills[position].map { (position, $0) } })
     }
   }

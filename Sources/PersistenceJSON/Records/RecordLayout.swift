@@ -1,23 +1,12 @@
 import PersistenceDriver
 import Synchronization
-import PersistencePrimitives
 
-/// The bytes between the values of a canonical record file, prepared for ``RecordScanner``.
+/// What the engine prepares to read the record files of a schema.
 final class RecordLayout: Sendable {
-  struct Field: Sendable {
-    var position: Int
-    var kind: FieldKind
-    var isOptional: Bool
-    /// The bytes before the value: the end of the previous member, and the name.
-    var prefix: [UInt8]
-  }
-
   let schema: ModelSchema
   let indexed: IndexedFields
-  /// The fields by the bytes of their names.
-  let fields: [Field]
-  /// The bytes after the last value.
-  let end = Array("\n}\n".utf8)
+  /// The form of files with the schema's own members.
+  let form: RecordForm
   /// The past that the layout is for.
   let past: ModelPast?
   /// The members of files from before a change of schema; nil if there are none.
@@ -27,20 +16,8 @@ final class RecordLayout: Sendable {
     self.schema = schema
     self.past = past
     indexed = IndexedFields(schema, past)
-    fields = Self.fields(schema.fields.enumerated().map { ($1.name, $0) }, in: schema)
+    form = RecordForm(schema.fields.enumerated().map { ($1.name, $0) }, in: schema)
     earlier = past.map { EarlierMembers($0, in: schema) }
-  }
-
-  /// The fields of files with these members.
-  static func fields(_ members: [(name: String, position: Int)], in schema: ModelSchema) -> [Field] {
-    let sorted = members.sorted { StoredName($0.name) < StoredName($1.name) }
-    return sorted.enumerated().map { number, member in
-      let field = schema.fields[member.position]
-      let start = number == 0 ? "{" : ","
-      return Field(
-        position: member.position, kind: field.kind, isOptional: field.isOptional,
-        prefix: Array("\(start)\n  \(JSONText.canonical(.string(member.name))): ".utf8))
-    }
   }
 }
 

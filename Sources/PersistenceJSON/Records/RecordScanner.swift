@@ -14,85 +14,93 @@ struct RecordScanner {
   ///
   /// If it is not, the row's content is undefined.
   static func fill(_ row: RowBuffer, from text: [UInt8], by layout: RecordLayout) -> Bool {
-    fill(row, from: text, layout.fields, end: layout.end)
+    fill(row, from: text, layout.form)
   }
 
   /// Fills a row from text with the members of an earlier schema; returns whether the text is canonical.
   static func fill(
     _ row: RowBuffer, from text: [UInt8], by layout: RecordLayout, _ earlier: EarlierMembers
   ) -> Bool {
-    for form in earlier.forms where fill(row, from: text, form.fields, end: layout.end) {
-      for (position, value) in form.fills { row.set(value, at: position) }
+    for past in earlier.forms where fill(row, from: text, past.form) {
+      for (position, value) in past.fills { row.set(value, at: position) }
       return true
     }
     return false
   }
 
   @inline(__always)
-  private static func fill(
-    _ row: RowBuffer, from text: [UInt8], _ fields: [RecordLayout.Field], end: [UInt8]
-  ) -> Bool {
+  private static func fill(_ row: RowBuffer, from text: [UInt8], _ form: RecordForm) -> Bool {
     row.reset()
     return text.withUnsafeBufferPointer { bytes in
-      var scanner = RecordScanner(bytes: bytes)
-      for field in fields {
-        guard scanner.skip(field.prefix), scanner.fill(row, field) else { return false }
+      form.bytes.withUnsafeBufferPointer { expected in
+        var scanner = RecordScanner(bytes: bytes)
+        guard var next = expected.baseAddress else { return false }
+        for member in form.members {
+          guard scanner.skip(member.prefixCount, of: next), scanner.fill(row, member) else { return false }
+          next += member.prefixCount
+        }
+        return scanner.skip(form.endCount, of: next) && scanner.position == bytes.count
       }
-      return scanner.skip(end) && scanner.position == bytes.count
     }
   }
 
   private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  private mutating func skip(_ expected: some Collection<UInt8>) -> Bool {
-    guard bytes.count - position >= expected.count else { return false }
-    for (offset, byte) in expected.enumerated() where bytes[position + offset] != byte { return false }
-    position += expected.count
+  /// Skips expected bytes; returns whether they are next.
+  private mutating func skip(_ count: Int, of expected: UnsafePointer<UInt8>) -> Bool {
+    guard bytes.count - position >= count, let base = bytes.baseAddress,
+      memcmp(base + position, expected, count) == 0
+    else { return false }
+    position += count
     return true
   }
 
-  private mutating func fill(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
+  private mutating func skip(_ expected: StaticString) -> Bool {
+    skip(expected.utf8CodeUnitCount, of: expected.utf8Start)
+  }
+
+  private mutating func fill(_ row: RowBuffer, _ member: RecordForm.Member) -> Bool {
     guard position < bytes.count else { return false }
-    if bytes[position] == UInt8(ascii: "n") { return field.isOptional && skip("null".utf8) }
-    switch field.kind {
+    if bytes[position] == UInt8(ascii: "n") { return member.isOptional && skip("null") }
+    switch member.kind {
     case .bool:
       let truth = bytes[position] == UInt8(ascii: "t")
-      guard skip(truth ? "true".utf8 : "false".utf8) else { return false }
-      row.setCell(.bool(truth), at: field.position)
+      guard skip(truth ? "true" : "false") else { return false }
+      row.setCell(.bool(truth), at: member.position)
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
-      guard let number = integer(), let range = field.kind.integerRange, range.contains(number) else {
+      guard let number = integer(), let range = member.kind.integerRange, range.contains(number) else {
         return false
       }
-      row.setCell(.integer(number), at: field.position)
+      row.setCell(.integer(number), at: member.position)
     case .double:
       guard let number = double() else { return false }
-      row.setCell(.double(number), at: field.position)
-    case .string, .url: return fillText(row, field)
+      row.setCell(.double(number), at: member.position)
+    case .string, .url: return fillText(row, member)
     case .date:
       guard let text = plainText(), let seconds = DateText.seconds(text) else { return false }
-      row.setCell(.date(seconds), at: field.position)
+      row.setCell(.date(seconds), at: member.position)
     case .uuid:
       guard let text = plainText(), let uuid = UUID(utf8: text) else { return false }
-      row.setCell(.uuid(uuid), at: field.position)
-    case .float, .decimal, .data, .document: return fillTree(row, field)
+      row.setCell(.uuid(uuid), at: member.position)
+    case .float, .decimal, .data, .document: return fillTree(row, member)
     }
     return true
   }
 
   /// Copies text without escapes; parses any other text.
-  private mutating func fillText(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
+  private mutating func fillText(_ row: RowBuffer, _ member: RecordForm.Member) -> Bool {
     let start = position
     guard let text = plainText() else {
       position = start
-      return fillTree(row, field)
+      return fillTree(row, member)
     }
-    row.setCopy(of: .text(UnsafeRawBufferPointer(text)), at: field.position)
+    row.setCopy(of: .text(UnsafeRawBufferPointer(text)), at: member.position)
     return true
   }
 
-  private mutating func fillTree(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
-    guard let value = tree(), let stored = RecordText.value(value, field.kind) else { return false }
-    row.set(stored, at: field.position)
+  private mutating func fillTree(_ row: RowBuffer, _ member: RecordForm.Member) -> Bool {
+    guard let value = tree(), let stored = RecordText.value(value, member.kind) else { return false }
+    row.set(stored, at: member.position)
     return true
   }
 
