@@ -61,7 +61,23 @@ struct RecordFiles {
         }
       }
     }
-    entries.sort { left, right in
+    return Self.sorted(entries)
+  }
+
+  /// Entries in the order of their keys.
+  private static func sorted(_ entries: [Entry]) -> [Entry] {
+    // Most keys are single integers. A comparison of keys copies their values, and one of numbers does not.
+    var numbers: [(number: Int64, position: Int)] = []
+    numbers.reserveCapacity(entries.count)
+    for (position, entry) in entries.enumerated() {
+      guard entry.key.values.count == 1, case .integer(let number) = entry.key.values[0] else { break }
+      numbers.append((number, position))
+    }
+    if numbers.count == entries.count {
+      numbers.sort { $0.number < $1.number }
+      return numbers.map { entries[$0.position] }
+    }
+    return entries.sorted { left, right in
       if case .integer(let left) = left.key.values.first, case .integer(let right) = right.key.values.first,
         left != right
       {
@@ -69,7 +85,6 @@ struct RecordFiles {
       }
       return left.key < right.key
     }
-    return entries
   }
 
   /// Fills a row from a listed file; returns the file's stamp, or nil if the text cannot change.
