@@ -83,14 +83,17 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     return (view, try view.catalog())
   }
 
-  /// Reads without a pinned version, and again with one if a commit began in the meantime.
+  /// Reads without a pinned version; if a commit has begun since the last look, it reads again, finally with a pinned one.
+  ///
+  /// Version numbers only grow: between two moments with the same settled version, no commit has begun, and no writer has
+  /// changed a file.
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {
     let store = try openStore()
-    let numbers = try store.sequence.read()
-    if numbers.applying == numbers.committed {
+    for _ in 0..<2 {
+      guard let version = try store.sequence.lastSettled else { break }
       let files = CommittedFiles(store)
       let result = Swift.Result { try body(files, files.catalog()) }
-      if try store.sequence.applying == numbers.applying { return try result.get() }
+      if try store.sequence.settled == version { return try result.get() }
     }
     let (source, catalog) = try reading()
     return try body(source, catalog)

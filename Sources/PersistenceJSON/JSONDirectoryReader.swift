@@ -9,7 +9,7 @@ protocol JSONDirectoryReader: StorageReader {
   /// The files and the catalog to read.
   func reading() throws -> (source: any RecordSource, catalog: Catalog)
 
-  /// Runs a closure that reads one record; it may run twice, and the last run counts.
+  /// Runs a closure that reads one record; it may run up to three times, and the last run counts.
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result
 
   /// The results for the caller; those of a transaction end with it.

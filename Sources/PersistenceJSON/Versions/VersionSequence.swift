@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
+import Synchronization
 
 /// The version numbers that all processes share: the newest complete version, the newest that has begun to appear in the
 /// folders, and the newest up to which all versions survive a power failure.
@@ -15,6 +16,8 @@ final class VersionSequence: Sendable {
   private static let size = 24
   private let file: File
   let identity: FileIdentity
+  /// The version that ``settled`` saw last; ``limit`` for none.
+  private let seen = Atomic<UInt64>(VersionSequence.limit)
 
   init(_ file: File) throws {
     self.file = file
@@ -29,6 +32,26 @@ final class VersionSequence: Sendable {
 
   /// The newest version that has begun to appear.
   var applying: UInt64 { get throws { try read().applying } }
+
+  /// A version that was complete at some earlier moment, when no later one had begun; nil while a version appears.
+  ///
+  /// It needs a system call only if ``settled`` has seen none.
+  var lastSettled: UInt64? {
+    get throws {
+      let version = seen.load(ordering: .acquiring)
+      return try version == Self.limit ? settled : version
+    }
+  }
+
+  /// The version that is complete now, if no later one has begun; nil while a version appears.
+  var settled: UInt64? {
+    get throws {
+      let numbers = try read()
+      let version = numbers.applying == numbers.committed ? numbers.committed : nil
+      seen.store(version ?? Self.limit, ordering: .releasing)
+      return version
+    }
+  }
 
   func read() throws -> (committed: UInt64, applying: UInt64, durable: UInt64) {
     var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
