@@ -23,11 +23,11 @@ final class CommittedFiles: RecordSource {
 
   /// The schemas of the store's models.
   func catalog() throws -> Catalog {
-    if let status = try store.control.status(of: StoreFolder.catalogName),
-      let known = store.catalog(of: status)
-    {
-      return known
-    }
-    return try Catalog(self)
+    let (folder, file) = (StoreFolder.controlName, StoreFolder.catalogName)
+    if let status = try store.control.status(of: file), let known = store.catalog(of: status) { return known }
+    guard let text = try read(file, in: folder), let status = text.status else { return try Catalog(self) }
+    let catalog = try Catalog(text: text.bytes)
+    store.keep(catalog, of: status)
+    return catalog
   }
 }
