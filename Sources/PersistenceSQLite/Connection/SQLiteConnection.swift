@@ -14,8 +14,10 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   let handle: OpaquePointer
 
   /// The catalog as this connection last read it; nil before.
-  var catalog: SQLiteCatalog? { didSet { hasTriggers = catalog?.hasTriggers ?? false } }
-  /// Whether the file has triggers, as ``catalog`` says: each write asks, and copies no catalog for it.
+  var catalog: SQLiteCatalog? { didSet { noteTriggers() } }
+  /// Whether the app's own SQL has made temporary triggers, which only this connection has.
+  var hasTemporaryTriggers = false { didSet { noteTriggers() } }
+  /// Whether a write may fire a trigger of the file or of this connection: each write asks, and copies no catalog for it.
   private(set) var hasTriggers = false
 
   /// The declarations used on this connection under ``catalog``; keeping them keeps their identities unique.
@@ -69,6 +71,8 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     try register()
     setBusyTimeout(store.configuration.busyTimeout)
   }
+
+  private func noteTriggers() { hasTriggers = catalog?.hasTriggers == true || hasTemporaryTriggers }
 
   /// Sets how long statements wait for the locks of other connections.
   func setBusyTimeout(_ timeout: Duration) {

@@ -14,8 +14,9 @@ final class SQLitePool: Sendable {
   }
 
   /// Takes a connection, which the caller returns by ``giveBack(_:)``.
-  func take() throws -> SQLiteConnection {
-    if let connection = idle.take() { return connection }
+  func take() throws -> SQLiteConnection { try idle.take() ?? openUnlessClosed() }
+
+  private func openUnlessClosed() throws -> SQLiteConnection {
     guard !idle.isClosed else { throw PersistenceError.closed("the store at \(store.location)") }
     return try open()
   }
@@ -42,6 +43,11 @@ final class SQLitePool: Sendable {
     let connection = try take()
     defer { giveBack(connection) }
     return try body(connection)
+  }
+
+  /// Calls a closure with a connection that is closed afterwards, and with it what the closure changes of its settings.
+  func withConnectionOfItsOwn<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    try body(openUnlessClosed())
   }
 
   /// Closes the idle connections now, and the others on return.

@@ -1,7 +1,7 @@
 import PersistenceDriver
 
-/// The text of a `CREATE` statement, scanned for what no SQLite pragma reports.
-struct SQLiteDeclaration {
+/// The text of a statement, scanned for what SQLite does not report.
+struct SQLiteText {
   private let bytes: [UInt8]
 
   init(_ text: String) { bytes = Array(text.utf8) }
@@ -25,6 +25,19 @@ struct SQLiteDeclaration {
       isAwaited = String(decoding: token, as: UTF8.self).uppercased() == "CHECK"
     }
     return found
+  }
+
+  /// The first word in capital letters, such as SELECT; empty if the text begins with another token.
+  var firstWord: String {
+    var position = 0
+    while position < bytes.count {
+      let start = position
+      position = endOfToken(position)
+      if !isSpace(bytes[start..<position]) {
+        return isWord(bytes[start]) ? text(start..<position).uppercased() : ""
+      }
+    }
+    return ""
   }
 
   /// Whether the text contains a word outside of quotation marks and comments.
@@ -100,11 +113,11 @@ struct SQLiteDeclaration {
 
 extension SQLiteConnection {
   /// The statement that created a table; empty for a view.
-  func declaration(of table: String) throws -> SQLiteDeclaration {
+  func declaration(of table: String) throws -> SQLiteText {
     let found = try rows(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]
     ).first?.first
-    guard case .text(let text)? = found else { return SQLiteDeclaration("") }
-    return SQLiteDeclaration(text)
+    guard case .text(let text)? = found else { return SQLiteText("") }
+    return SQLiteText(text)
   }
 }
