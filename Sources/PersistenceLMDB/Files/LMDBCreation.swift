@@ -25,10 +25,12 @@ enum LMDBCreation {
   }
 
   /// Creates a store in a folder, unless another process has created it meanwhile.
-  static func make(in directory: String, _ configuration: LMDBConfiguration) throws {
+  ///
+  /// - Returns: Whether the names of the store are durable; another process may not have got so far.
+  static func make(in directory: String, _ configuration: LMDBConfiguration) throws -> Bool {
     let turn = try takeTurn(in: directory, configuration.busyTimeout)
     defer { turn.unlock() }
-    guard access(directory + "/" + LMDBFiles.dataName, F_OK) != 0 else { return }
+    guard access(directory + "/" + LMDBFiles.dataName, F_OK) != 0 else { return false }
     let stage = directory + "/" + stageName
     let lock = directory + "/" + stageLockName
     unlink(stage)
@@ -52,5 +54,6 @@ enum LMDBCreation {
       throw LMDBFailure(code: errno, action: "create the store").error(location: directory)
     }
     try LMDBFiles.synchronize(directory)
+    return true
   }
 }

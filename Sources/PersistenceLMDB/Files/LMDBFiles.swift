@@ -40,6 +40,8 @@ struct LMDBFiles: Sendable {
   let identity: FileIdentity
   /// The header of the data file; nil if it is new.
   private(set) var header: LMDBHeader?
+  /// Whether the name of the data file is known to survive a loss of power.
+  private var isNameDurable = false
 
   /// Finds a store's files, and creates missing ones if the configuration allows it.
   init(path: String, _ configuration: LMDBConfiguration) throws {
@@ -78,7 +80,7 @@ struct LMDBFiles: Sendable {
       try Self.requireNoRemains(in: directory)
       guard mayCreate else { throw Self.failure(ENOENT, path) }
       do {
-        try LMDBCreation.make(in: directory, configuration)
+        isNameDurable = try LMDBCreation.make(in: directory, configuration)
       } catch {
         // It stays if another process has begun to create the store.
         if isNew { rmdir(directory) }
@@ -98,7 +100,10 @@ struct LMDBFiles: Sendable {
     let files = try refreshed()
     do {
       try requireWritable()
-      try Self.reserve(directory + "/" + Self.lockName, readers: settings.maximumReaders)
+      let lock = directory + "/" + Self.lockName
+      // Alone after a loss of power, the lock file would say that the store has lost its data.
+      if !isNameDurable, access(lock, F_OK) != 0 { try Self.synchronize(directory) }
+      try Self.reserve(lock, readers: settings.maximumReaders)
     } catch let error as PersistenceError {
       guard configuration.isReadOnly else { throw error.at(location: directory) }
       settings.isReadOnly = true
@@ -155,7 +160,8 @@ struct LMDBFiles: Sendable {
 
   /// Throws if the folder is that of a store without its data.
   ///
-  /// LMDB's lock file appears only after the data file, so that a crash during the creation does not leave it alone.
+  /// LMDB's lock file appears once the name of the data file is durable, so that a creation that ends early, or a loss of
+  /// power, does not leave it alone.
   private static func requireNoRemains(in directory: String) throws {
     guard access(directory + "/" + lockName, F_OK) == 0,
       // Another process may have created the store in the meantime.
