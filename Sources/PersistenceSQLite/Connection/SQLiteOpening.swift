@@ -14,8 +14,7 @@ struct SQLiteOpening {
   let reader: SQLiteConnection?
   private(set) var journal: SQLiteConfiguration.Journal
   let largestValue: Int
-  /// The log entry about the opening.
-  let details: String
+  private let isNew: Bool
   /// The log entry about a write-ahead log that the store was left with.
   let recovered: String?
 
@@ -32,6 +31,7 @@ struct SQLiteOpening {
     }
     largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
     let isNew = try Self.inspect(connection, configuration)
+    self.isNew = isNew
     if isNew, configuration.checksums == true { try SQLiteChecksums.begin(connection, until: deadline) }
     store.hasChecksums = try SQLiteChecksums.areKept(by: connection)
     try SQLiteChecksums.require(configuration.checksums, store)
@@ -52,15 +52,19 @@ struct SQLiteOpening {
     let isWriter = isNew && store.hasChecksums == (configuration.checksums == true)
     writer = isWriter ? connection : nil
     reader = isNew ? nil : connection
-    details =
-      "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
-      + "\(configuration.synchronous.rawValue)"
-      + (store.hasChecksums ? ", checksums" : "")
-      + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
     recovered =
       logSize > 0 && !SQLiteFiles.isOpen(store)
       ? "found a write-ahead log of \(logSize) bytes: another process has the store open or did not close it; SQLite "
         + "recovers the log" : nil
+  }
+
+  /// The log entry about the opening.
+  var details: String {
+    let configuration = store.configuration
+    return "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
+      + "\(configuration.synchronous.rawValue)"
+      + (store.hasChecksums ? ", checksums" : "")
+      + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
   }
 
   /// Inspects the file and reads its catalog; returns whether the file is new.
@@ -229,7 +233,8 @@ struct SQLiteOpening {
     connection.allowInterruption()
     guard !connection.store.configuration.isReadOnly else { return }
     // The connection is open for writing so that it can recover the log, but must not change anything.
-    try connection.execute("PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0", "open a connection")
+    sqlite3_wal_autocheckpoint(connection.handle, 0)
+    try connection.execute("PRAGMA query_only = 1", "open a connection")
   }
 
   /// Configures a connection for writing.
