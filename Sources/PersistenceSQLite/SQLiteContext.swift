@@ -75,6 +75,16 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     }
   }
 
+  /// The schema of one model; for a model that the store does not hold, one read suffices, without a transaction.
+  ///
+  /// Each repository asks for the ledger of an unfinished migration, which most stores do not hold.
+  func schema(of name: StoredName) throws -> ModelSchema? {
+    try pool.withConnection { connection in
+      if try connection.lacks(name) { return nil }
+      return try connection.withReadTransaction { try connection.schema(of: name) }
+    }
+  }
+
   /// Finds a record by its key, with a statement that is prepared once.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool

@@ -174,6 +174,9 @@ final class SQLiteSharedReadTransactions: Sendable {
 protocol SQLiteReader: StorageReader {
   /// Calls a closure with a connection that has an open transaction and an up-to-date catalog.
   func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result
+
+  /// The schema of one model; nil where the file does not hold it.
+  func schema(of name: StoredName) throws -> ModelSchema?
 }
 
 extension SQLiteReader {
@@ -187,9 +190,9 @@ extension SQLiteReader {
   public func catalog() throws -> [ModelSchema] { try withReader { try $0.schemas() } }
 
   /// The schema of one model, derived on first use.
-  public func schema(named name: String) throws -> ModelSchema? {
-    try withReader { try $0.schema(of: StoredName(name)) }
-  }
+  public func schema(named name: String) throws -> ModelSchema? { try schema(of: StoredName(name)) }
+
+  func schema(of name: StoredName) throws -> ModelSchema? { try withReader { try $0.schema(of: name) } }
 
   /// The objects of the file that models do not represent, such as views and triggers.
   public func unmappedObjects() throws -> [UnmappedObject] {

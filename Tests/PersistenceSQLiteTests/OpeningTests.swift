@@ -49,6 +49,19 @@ import Testing
     #expect(try [first, second, third, fourth].map { try $0.count() } == [1, 0, 0, 2])
   }
 
+  @Test("a model that the store did not hold is found as soon as another context has added it")
+  func added() throws {
+    let (context, other) = (try scratch.open(), try scratch.open())
+    let added = try ModelSchema(name: "Added", fields: [FieldSchema("id", .int64)], key: ["id"])
+    for _ in 0..<2 {
+      #expect(try context.schema(named: "Added") == nil)
+      try other.transaction { try $0.define(added) }
+      #expect(try context.schema(named: "Added") == added)
+      try other.transaction { try $0.drop(added) }
+    }
+    #expect(try context.schema(named: "Added") == nil)
+  }
+
   @Test("E4 E5 catalog entries that are damaged throw damaged, and those of another format throw unsupported")
   func entries() throws {
     let context = try scratch.open()

@@ -64,6 +64,14 @@ extension SQLiteConnection {
     return try table(name)?.schema
   }
 
+  /// Whether the newest state is known to lack a model, outside of a transaction.
+  ///
+  /// The version of the schema tells whether the catalog that this connection read last is still the newest.
+  func lacks(_ name: StoredName) throws -> Bool {
+    guard let catalog, catalog.layouts[name] == nil, catalog.tables[name] == nil else { return false }
+    return try number(.schemaVersion) == catalog.version
+  }
+
   /// The table of a model; nil where the file does not hold it.
   func table(_ name: StoredName) throws -> SQLiteTable? {
     if let layout = catalog?.layouts[name] {
