@@ -19,9 +19,9 @@ struct SQLiteOpening {
   let recovered: String?
 
   init(path: String, configuration: SQLiteConfiguration) throws {
-    let path = try Self.resolve(path, configuration)
+    let (path, isPathReal) = try Self.resolve(path, configuration)
     let logSize = Self.size(of: path + "-wal")
-    store = SQLiteStore(path: path, configuration: configuration)
+    store = SQLiteStore(path: path, isPathReal: isPathReal, configuration: configuration)
     let deadline = ContinuousClock.now + configuration.busyTimeout
     let connection = try SQLiteConnection(
       store, creating: configuration.createsMissingFile && !configuration.isReadOnly)
@@ -100,8 +100,11 @@ struct SQLiteOpening {
   /// The name by which SQLite itself opens a database in memory.
   static let memoryName = ":memory:"
 
-  /// The absolute path without symbolic links, after checks that the file can be opened or created.
-  private static func resolve(_ path: String, _ configuration: SQLiteConfiguration) throws -> String {
+  /// The absolute path without symbolic links, after checks that the file can be opened or created; and whether the
+  /// system has resolved it as that of an existing file.
+  private static func resolve(_ path: String, _ configuration: SQLiteConfiguration) throws -> (
+    path: String, isReal: Bool
+  ) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw PersistenceError(.invalidURL, "a SQLite store needs a path without U+0000")
     }
@@ -131,9 +134,10 @@ struct SQLiteOpening {
         throw PersistenceError(
           .notAStore, "the file is too short for a SQLite database", location: absolute)
       }
-      let resolved = realPath(absolute) ?? absolute
+      let real = realPath(absolute)
+      let resolved = real ?? absolute
       if status.st_size == 0 { try requireNoRemains(of: resolved, isMissing: false) }
-      return resolved
+      return (resolved, real != nil)
     }
     let reason = errno
     guard reason == ENOENT || reason == ENOTDIR else {
@@ -155,7 +159,7 @@ struct SQLiteOpening {
         .missingStore, "the file's folder does not exist; create it first",
         location: absolute)
     }
-    return (folder == "/" ? "" : folder) + "/" + url.lastPathComponent
+    return ((folder == "/" ? "" : folder) + "/" + url.lastPathComponent, false)
   }
 
   /// The path to which symbolic links lead from the last name of a path on.

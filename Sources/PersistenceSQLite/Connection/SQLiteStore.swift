@@ -7,6 +7,8 @@ import Synchronization
 /// What all connections of one context share: the path, the configuration, and caches.
 final class SQLiteStore: Sendable {
   let path: String
+  /// Whether the path led to the file without symbolic links when the store was opened.
+  let isPathReal: Bool
   let configuration: SQLiteConfiguration
   let counters = SQLiteCounters()
 
@@ -20,8 +22,9 @@ final class SQLiteStore: Sendable {
   private let inode = Atomic<UInt64>(0)
   private let firstOpening = Lock<Void>(())
 
-  init(path: String, configuration: SQLiteConfiguration) {
+  init(path: String, isPathReal: Bool = false, configuration: SQLiteConfiguration) {
     self.path = path
+    self.isPathReal = isPathReal
     self.configuration = configuration
     isChecked = Atomic(configuration.checksums == true)
   }

@@ -31,7 +31,8 @@ enum SQLiteFiles {
     let identity: FileIdentity?
 
     init(_ store: SQLiteStore) {
-      path = SQLiteOpening.realPath(store.path) ?? store.path
+      // A file that the opening created may have its name in another spelling.
+      path = store.isPathReal ? store.path : SQLiteOpening.realPath(store.path) ?? store.path
       identity = store.identity
     }
   }
