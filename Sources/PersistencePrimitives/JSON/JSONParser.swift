@@ -151,7 +151,7 @@ package struct JSONParser {
         throw failure("a member's name in double quotes was expected")
       }
       let name = try parseString()
-      guard names.insert(StoredName(name)).inserted else {
+      guard Self.isNew(StoredName(name), members, &names) else {
         throw failure("the member “\(name)” occurs twice", at: start)
       }
       guard skip(":") else { throw failure("“:” was expected") }
@@ -159,6 +159,18 @@ package struct JSONParser {
       if skip("}") { return .object(members) }
       guard skip(",") else { throw failure("“,” or “}” was expected") }
     }
+  }
+
+  /// How many names are compared one by one; to fill a set with them would take longer.
+  private static let fewNames = 16
+
+  /// Whether none of an object's members has a name; a large object keeps its names in the set.
+  private static func isNew(_ name: StoredName, _ members: [JSONMember], _ names: inout Set<StoredName>)
+    -> Bool
+  {
+    if members.count < fewNames { return !members.contains { StoredName($0.name) == name } }
+    if names.isEmpty { names = Set(members.map { StoredName($0.name) }) }
+    return names.insert(name).inserted
   }
 
   private mutating func parseNumber() throws(JSONSyntaxError) -> String {

@@ -37,6 +37,21 @@ struct JSONTextTests {
     #expect(error.column == column)
   }
 
+  @Test("E5 V3 a name that occurs twice is rejected at its second place, in small objects and in large ones")
+  func repeatedNames() throws {
+    for count in 1...40 {
+      let members = (0..<count).map { "\"m\($0)\":\($0)" } + ["\"é\":1", "\"e\u{301}\":2"]
+      let start = "{" + members.joined(separator: ",")
+      #expect(try canonical(start + "}").utf8.count == start.utf8.count + 1)
+      for repeated in ["m0", "m\(count / 2)", "m\(count - 1)", "é", "e\u{301}"] {
+        let error = try #require(throws: JSONSyntaxError.self) {
+          try JSONParser.parse(start + ",\"\(repeated)\":0}")
+        }
+        #expect(error.column == start.utf8.count + 2, "\(repeated) after \(count) members")
+      }
+    }
+  }
+
   @Test("E5 text that is not UTF-8 is rejected")
   func invalidText() {
     for bytes: [UInt8] in [
