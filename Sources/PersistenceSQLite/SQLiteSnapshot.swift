@@ -248,7 +248,7 @@ extension SQLiteReader {
       guard try connection.model(for: schema) != nil,
         let layout = connection.catalog?.layouts[StoredName(schema.name)]
       else { return [] }
-      return try SQLiteLayout(layout).unbuiltIndexes
+      return try SQLiteLayout.read(layout).unbuiltIndexes
     }
   }
 

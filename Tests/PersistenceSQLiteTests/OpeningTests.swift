@@ -49,6 +49,21 @@ import Testing
     #expect(try [first, second, third, fourth].map { try $0.count() } == [1, 0, 0, 2])
   }
 
+  @Test("V3 E6 stores whose layouts differ in the normal form of one name keep their own, opened again too")
+  func spellings() throws {
+    for isNew in [true, false] {
+      for (number, name) in ["\u{E9}", "e\u{301}"].enumerated() {
+        let word = try ModelSchema(
+          name: "Word", fields: [FieldSchema("id", .int64), FieldSchema(name, .string)], key: ["id"])
+        let context = try scratch.open("spelling\(number).sqlite")
+        if isNew { try context.fill(word, [[.integer(1), .text(name)]]) }
+        #expect(try context.schema(named: "Word") == word)
+        #expect(try context.values(FetchRequest(word)) == [[.integer(1), .text(name)]])
+        try context.close()
+      }
+    }
+  }
+
   @Test("a model that the store did not hold is found as soon as another context has added it")
   func added() throws {
     let (context, other) = (try scratch.open(), try scratch.open())

@@ -152,7 +152,7 @@ extension SQLiteConnection {
   {
     let layout: SQLiteLayout
     do {
-      layout = try SQLiteLayout(text)
+      layout = try SQLiteLayout.read(text)
     } catch let error as PersistenceError where error.code == .unsupported {
       throw error.at(model: model, location: store.location)
     } catch {

@@ -153,7 +153,7 @@ extension SQLiteConnection {
         "another program made the table of \(schema.name); use that program to change or remove it",
         model: schema.name, location: store.location)
     }
-    return try SQLiteLayout(text)
+    return try SQLiteLayout.read(text)
   }
 
   /// Plans a change of schema; throws if the store does not contain the stored schema, or contains the new name.
