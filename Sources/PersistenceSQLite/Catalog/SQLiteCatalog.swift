@@ -88,15 +88,8 @@ extension SQLiteConnection {
   }
 
   private func readCatalog(_ version: Int64) throws -> SQLiteCatalog {
-    var foreign: Set<StoredName> = []
-    var freeNames: [StoredName: String] = [:]
-    for row in try rows(Self.tableList) {
-      guard case .text(let name) = row[0], case .text(let rowID) = row[1],
-        !name.utf8.starts(with: "sqlite_".utf8)
-      else { continue }
-      foreign.insert(StoredName(name))
-      freeNames[StoredName(name)] = rowID
-    }
+    let (names, hasTriggers) = try readSchema()
+    var foreign = Set(names.keys)
     foreign.formUnion(store.configuration.includedViews.map(StoredName.init))
     let hasCatalogTable = foreign.remove(StoredName(SQLiteCatalog.tableName)) != nil
     var layouts: [StoredName: String] = [:]
@@ -107,7 +100,7 @@ extension SQLiteConnection {
         else { continue }
         foreign.remove(StoredName(table))
         layouts[StoredName(model)] = layout
-        rowIDs[StoredName(model)] = freeNames[StoredName(table)]
+        rowIDs[StoredName(model)] = names[StoredName(table)]
       }
     }
     foreign.subtract(layouts.keys)
@@ -115,15 +108,27 @@ extension SQLiteConnection {
     if !foreign.isEmpty { try readForeign(foreign, &tables, &rejected) }
     return SQLiteCatalog(
       version: version, hasCatalogTable: hasCatalogTable, layouts: layouts, rowIDs: rowIDs, tables: tables,
-      rejected: rejected,
-      hasTriggers: try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' LIMIT 1").isEmpty)
+      rejected: rejected, hasTriggers: hasTriggers)
   }
 
-  /// The tables of the file, each with the first name of the row ID that its definition does not mention.
-  private static let tableList =
-    "SELECT name, CASE WHEN instr(lower(sql), 'rowid') = 0 THEN 'rowid' "
-    + "WHEN instr(lower(sql), '_rowid_') = 0 THEN '_rowid_' WHEN instr(lower(sql), 'oid') = 0 THEN 'oid' "
-    + "ELSE '' END FROM sqlite_schema WHERE type = 'table'"
+  /// The tables of the file, each with a name of the row ID that its definition does not mention, and whether the file has
+  /// triggers.
+  ///
+  /// A condition in the statement would take longer to prepare than the other rows to read.
+  private func readSchema() throws -> (rowIDs: [StoredName: String], hasTriggers: Bool) {
+    var (rowIDs, hasTriggers): ([StoredName: String], Bool) = ([:], false)
+    try withText("SELECT type, name, sql FROM sqlite_schema", [], "read the schema") { statement in
+      while try statement.step() {
+        let type = statement.text(0).map { String(decoding: $0, as: UTF8.self) }
+        if type == "trigger" { hasTriggers = true }
+        guard type == "table", let name = statement.text(1) else { continue }
+        let table = String(decoding: name, as: UTF8.self)
+        if table.utf8.starts(with: "sqlite_".utf8) { continue }
+        rowIDs[StoredName(table)] = statement.text(2).map(SQLiteNaming.rowID(unmentionedIn:)) ?? ""
+      }
+    }
+    return (rowIDs, hasTriggers)
+  }
 
   private func readForeign(
     _ names: Set<StoredName>, _ tables: inout [StoredName: SQLiteTable],

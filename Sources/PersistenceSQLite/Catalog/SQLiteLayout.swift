@@ -101,13 +101,36 @@ enum SQLiteNaming {
 
   /// The name as SQLite compares names: ASCII letters in lower case, everything else byte by byte.
   static func folded(_ name: String) -> String {
-    String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    String(decoding: name.utf8.map(lowered), as: UTF8.self)
   }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
 
   /// A name for the row ID that no column uses.
   static func rowID(besides columns: [String]) -> String? {
     let taken = Set(columns.map(folded))
     return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+  }
+
+  /// A name of the row ID that the definition of a table does not mention; empty where it mentions all.
+  ///
+  /// A column hides the row ID's name that it has, whatever the case of its ASCII letters.
+  static func rowID(unmentionedIn definition: UnsafeRawBufferPointer) -> String {
+    if !mentions("rowid", definition) { return "rowid" }
+    if !mentions("_rowid_", definition) { return "_rowid_" }
+    return mentions("oid", definition) ? "" : "oid"
+  }
+
+  /// Whether a text contains a name of lower-case letters, with its ASCII letters in any case.
+  private static func mentions(_ name: StaticString, _ text: UnsafeRawBufferPointer) -> Bool {
+    let length = name.utf8CodeUnitCount
+    guard text.count >= length else { return false }
+    for start in 0...text.count - length {
+      var matched = 0
+      while matched < length, lowered(text[start + matched]) == name.utf8Start[matched] { matched += 1 }
+      if matched == length { return true }
+    }
+    return false
   }
 
   /// What names begin with that SQLite or this package uses: `pragma_table_list` is a table to SQLite.

@@ -214,4 +214,10 @@ final class SQLiteStatement {
   }
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// The bytes of a column's text, valid until the next step; nil where the value is not text.
+  func text(_ column: Int) -> UnsafeRawBufferPointer? {
+    let value = SQLiteValue(handle, column: column)
+    return value.type == SQLITE_TEXT ? value.text : nil
+  }
 }
