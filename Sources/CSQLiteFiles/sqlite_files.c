@@ -27,6 +27,7 @@ typedef struct files_state {
   unsigned char *scratch;           /* a page on its way to the file */
   int scratch_size;
   enum { UNKNOWN, PLAIN, CHECKED } kind;
+  enum { UNSEEN, OTHER, RESERVING, COPYING } disk; /* of a main file: how its file system gives blocks to files */
   int copies_checked;               /* whether an empty file is to become a copy of a store with checksums */
   identity database;                /* of a main file: itself; of a log: its database */
   struct files_state *partner;      /* of a main file: its log, while that is open; of a log: its main file */
@@ -165,6 +166,9 @@ static files_state *logs; /* the open logs of this process, guarded by SQLITE_MU
 /* How many frames a transaction writes between two looks for the index: it may fill a log long before it commits. */
 enum { HEADERS_PER_CHECK = 64, FRAME_HEADER = 24, LOG_HEADER = 32 };
 
+/* SQLite extends the index by writing to the end of each part of this size. */
+enum { REGION_STEP = 4096 };
+
 static identity identity_of(const char *path) {
   struct stat status;
   if (!path || stat(path, &status) != 0) return (identity){0, 0};
@@ -179,11 +183,13 @@ static int is_same(identity a, identity b) { return a.inode != 0 && a.device == 
    The connections of a process share the log's index, so all of them must use the log that the first one opened. */
 static void remember_log(files_state *state) {
   sqlite3_file *database = sqlite3_database_file_object(state->path);
-  state->database = identity_of(sqlite3_filename_database(state->path));
   state->log = identity_of(state->path);
   if (database->pMethods == &state_of(database)->methods) {
     state->partner = state_of(database);
     state->partner->partner = state;
+    state->database = state->partner->database;
+  } else {
+    state->database = identity_of(sqlite3_filename_database(state->path));
   }
   sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2);
   sqlite3_mutex_enter(mutex);
@@ -299,12 +305,37 @@ static int has_blocks(const files_state *state, void *range, size_t size) {
 #endif
 
 #ifdef __linux__
+/* How the file system of a main file gives blocks to files; it is asked once. */
+static int disk_of(files_state *state) {
+  struct statfs disk;
+  if (state->disk != UNSEEN) return state->disk;
+  state->disk = OTHER;
+  if (statfs(state->path, &disk) != 0) return state->disk;
+  if (disk.f_type == BTRFS_SUPER_MAGIC) state->disk = COPYING;
+  /* EXT4_SUPER_MAGIC is also that of ext2 and ext3. */
+  int is_known = disk.f_type == EXT4_SUPER_MAGIC || disk.f_type == TMPFS_MAGIC;
+  if (is_known && disk.f_bsize >= REGION_STEP) state->disk = RESERVING;
+  return state->disk;
+}
+
+/* Whether SQLite, which is about to extend the shared memory, makes the file system reserve all blocks of the region.
+
+   It writes a byte into each 4 KiB that it adds. ext4 and tmpfs then reserve the whole block, or report a full disk, and
+   a write through the map needs no other one. The caller holds the log's lock for writers, so no other process extends
+   the file in between. */
+static int is_reserved_by_extending(files_state *state, int region, int size) {
+  const files_state *log = state->partner;
+  struct stat index;
+  if (!log || !log->index_path || disk_of(state) != RESERVING || stat(log->index_path, &index) != 0) return 0;
+  return (uint64_t)index.st_dev == state->database.device
+    && index.st_size < (off_t)region * size + REGION_STEP;
+}
+
 /* Creates the shared memory of a new log on btrfs so that writes replace its blocks. Where it cannot be done, SQLite
    creates the file as usual. */
 static void create_in_place(const char *path) {
-  struct statfs disk;
   struct stat database;
-  if (statfs(path, &disk) != 0 || disk.f_type != BTRFS_SUPER_MAGIC || stat(path, &database) != 0) return;
+  if (stat(path, &database) != 0) return;
   char *name = sqlite3_mprintf("%s-shm", path);
   if (!name) return;
   int descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, database.st_mode & 0777);
@@ -326,7 +357,7 @@ static int map_shared(sqlite3_file *file, int region, int size, int extends, voi
     /* Closing a file gives up this process's locks on it, so no other connection may open it in between. */
     sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP3);
     sqlite3_mutex_enter(mutex);
-    create_in_place(state->path);
+    if (disk_of(state) == COPYING) create_in_place(state->path);
     int code = state->system->xShmMap(file, region, size, extends, into);
     sqlite3_mutex_leave(mutex);
     return code;
@@ -337,6 +368,10 @@ static int map_shared(sqlite3_file *file, int region, int size, int extends, voi
 
 static int files_map(sqlite3_file *file, int region, int size, int extends, void volatile **into) {
   files_state *state = state_of(file);
+  int is_reserved = 0;
+#ifdef __linux__
+  is_reserved = extends && is_reserved_by_extending(state, region, size);
+#endif
   int code = map_shared(file, region, size, extends, into);
 #ifndef _WIN32
   files_state *log = state->partner;
@@ -354,7 +389,7 @@ static int files_map(sqlite3_file *file, int region, int size, int extends, void
     /* Without its address, SQLite maps the range again before it uses it. */
     if (code != SQLITE_OK) *into = 0;
   }
-  if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
+  if (code == SQLITE_OK && *into && !is_reserved && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
     *into = 0;
     return full;
   }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import PersistenceSQLite
 
-@Suite("E7: full disks with small blocks")
+@Suite("E7: full disks")
 struct FullDiskTests {
   /// Whether this process may mount file systems of its own.
   static let canMount: Bool = {
-    guard let disk = try? SmallBlockDisk("persistence-probe-\(getpid())") else { return false }
+    guard let disk = try? SmallDisk("persistence-probe-\(getpid())") else { return false }
     disk.unmount()
     return true
   }()
@@ -19,42 +19,53 @@ struct FullDiskTests {
     .enabled(if: canMount, "it takes the right to mount a file system"))
   func sharedMemory() async throws {
     // If the process ends by a signal, this one unmounts its disk.
-    defer { SmallBlockDisk.remove("persistence-full-\(getpid())") }
-    await #expect(processExitsWith: .success) {
-      let disk = try SmallBlockDisk("persistence-full-\(getppid())")
-      defer { disk.unmount() }
-      let path = disk.folder.appendingPathComponent("store.sqlite").path
-      let schema = try Fixtures.movies()
-      let row: [PersistentValue] = [.integer(1), .text("One"), .null, .integer(1), .null]
-      let configuration = SQLiteConfiguration(synchronous: .off)
-      let context = try SQLiteContext(path: path, configuration: configuration)
-      try context.fill(schema, [row])
-      try context.close()
-      var full = 0
-      for free in stride(from: 0, through: 36, by: 3) {
-        try disk.fill(leaving: free << 10)
-        do {
-          let context = try SQLiteContext(path: path, configuration: configuration)
-          defer { try? context.close() }
-          guard try context.values(FetchRequest(schema)) == [row] else { exit(2) }
-          try context.fill(schema, [row])
-        } catch let error as PersistenceError {
-          guard error.code == .storeFull else { throw error }
-          full += 1
-        }
+    defer { SmallDisk.remove("persistence-full-1024-\(getpid())") }
+    await #expect(processExitsWith: .success) { try FullDiskTests.openOnFullDisk(blocks: 1_024) }
+  }
+
+  @Test(
+    "E7 opening a store on a full disk whose blocks are pages throws storeFull, and never ends the process",
+    .enabled(if: canMount, "it takes the right to mount a file system"))
+  func reservedMemory() async throws {
+    defer { SmallDisk.remove("persistence-full-4096-\(getpid())") }
+    await #expect(processExitsWith: .success) { try FullDiskTests.openOnFullDisk(blocks: 4_096) }
+  }
+
+  /// Opens a store and writes to it with little free space, in a process of its own, whose parent removes the disk.
+  private static func openOnFullDisk(blocks: Int) throws {
+    let disk = try SmallDisk("persistence-full-\(blocks)-\(getppid())", blocks: blocks)
+    defer { disk.unmount() }
+    let path = disk.folder.appendingPathComponent("store.sqlite").path
+    let schema = try Fixtures.movies()
+    let row: [PersistentValue] = [.integer(1), .text("One"), .null, .integer(1), .null]
+    let configuration = SQLiteConfiguration(synchronous: .off)
+    let context = try SQLiteContext(path: path, configuration: configuration)
+    try context.fill(schema, [row])
+    try context.close()
+    var full = 0
+    for free in stride(from: 0, through: 36, by: 3) {
+      try disk.fill(leaving: free << 10)
+      do {
+        let context = try SQLiteContext(path: path, configuration: configuration)
+        defer { try? context.close() }
+        guard try context.values(FetchRequest(schema)) == [row] else { exit(2) }
+        try context.fill(schema, [row])
+      } catch let error as PersistenceError {
+        guard error.code == .storeFull else { throw error }
+        full += 1
       }
-      try disk.clear()
-      let again = try SQLiteContext(path: path, configuration: configuration)
-      guard try again.values(FetchRequest(schema)) == [row], full > 0 else { exit(3) }
-      try again.close()
     }
+    try disk.clear()
+    let again = try SQLiteContext(path: path, configuration: configuration)
+    guard try again.values(FetchRequest(schema)) == [row], full > 0 else { exit(3) }
+    try again.close()
   }
 
   @Test(
     "W5 E7 the log's index reports a full disk by an error of its own when it grows, since the log may hold the commit",
     .enabled(if: canMount, "it takes the right to mount a file system"))
   func growingIndex() throws {
-    let disk = try SmallBlockDisk("persistence-index-\(getpid())")
+    let disk = try SmallDisk("persistence-index-\(getpid())")
     defer { disk.unmount() }
     let codes = try Self.extendIndex(in: disk.folder.appendingPathComponent("store.sqlite").path) {
       try disk.fill(leaving: 0)
@@ -107,20 +118,21 @@ struct FullDiskTests {
   }
 }
 
-/// An ext4 file system of 3 MiB with blocks of 1 KiB, smaller than a page of memory.
-private struct SmallBlockDisk {
+/// An ext4 file system of 3 MiB; its blocks are smaller than a page of memory by default.
+private struct SmallDisk {
   struct Failure: Error {}
 
   let folder: URL
   private let name: String
   private var ballast: URL { folder.appendingPathComponent("ballast") }
 
-  init(_ name: String) throws {
+  init(_ name: String, blocks: Int = 1_024) throws {
     self.name = name
     folder = Self.folder(name)
     let image = folder.path + ".image"
     let script = """
-      mkdir -p '\(folder.path)' && truncate -s 3m '\(image)' && mke2fs -q -F -t ext4 -b 1024 -O ^has_journal -m 0 '\(image)' \
+      mkdir -p '\(folder.path)' && truncate -s 3m '\(image)' \
+      && mke2fs -q -F -t ext4 -b \(blocks) -O ^has_journal -m 0 '\(image)' \
       && mount -o loop '\(image)' '\(folder.path)'
       """
     guard try Self.run(script) else {
