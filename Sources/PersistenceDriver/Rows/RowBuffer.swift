@@ -104,8 +104,16 @@ public final class RowBuffer {
 
   @inlinable
   func set(_ tag: RowCell.Tag, _ text: String, at position: Int) {
+    // `withUTF8` needs a copy of the string, which counts a reference. Only bridged strings need it.
+    let isContiguous: Void? = text.utf8.withContiguousStorageIfAvailable { set(tag, $0, at: position) }
+    guard isContiguous == nil else { return }
     var text = text
-    text.withUTF8 { setCell(.borrowed(tag, arena.copy(UnsafeRawBufferPointer($0))), at: position) }
+    text.withUTF8 { set(tag, $0, at: position) }
+  }
+
+  @inlinable
+  func set(_ tag: RowCell.Tag, _ utf8: UnsafeBufferPointer<UInt8>, at position: Int) {
+    setCell(.borrowed(tag, arena.copy(UnsafeRawBufferPointer(utf8))), at: position)
   }
 }
 

@@ -171,16 +171,16 @@ extension SQLiteConnection {
     let model = try table.model(for: schema, store: store)
     if models.count >= Self.modelLimit { discardModels() }
     models.append((schema, model))
-    lastModel = (schema, model)
+    lastModel = (schema.identity, model)
     return model
   }
 
   /// The same, if this connection has used the declaration under the current catalog.
   func knownModel(for schema: ModelSchema) -> SQLiteModel? {
     let identity = schema.identity
-    if let lastModel, lastModel.declared.identity == identity { return lastModel.model }
+    if let lastModel, lastModel.declared == identity { return lastModel.model }
     guard let known = models.first(where: { $0.declared.identity == identity }) else { return nil }
-    lastModel = known
+    lastModel = (identity, known.model)
     return known.model
   }
 }

@@ -32,8 +32,8 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The error of a Swift function that SQLite called; SQLite itself keeps its text only.
   let failure = SQLiteFailure()
 
-  /// The declaration and the statement used last: a bulk write reuses them for every row.
-  var lastModel: (declared: ModelSchema, model: SQLiteModel)?
+  /// The declaration, one of ``models``, and the statement used last: a bulk write reuses them for every row.
+  var lastModel: (declared: ObjectIdentifier, model: SQLiteModel)?
   private var lastStatement: SQLiteStatement?
 
   /// The statement that last found a record by its key, and its declaration, one of ``models``.
@@ -205,7 +205,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   }
 
   private func statement(_ key: StatementKey, of model: SQLiteModel) throws -> SQLiteStatement {
-    if let lastStatement, !lastStatement.isInUse, lastStatement.key == key {
+    if let lastStatement, !lastStatement.isInUse, let last = lastStatement.key, last == key {
       lastStatement.isInUse = true
       return lastStatement
     }
