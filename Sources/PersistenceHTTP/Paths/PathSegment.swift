@@ -20,6 +20,11 @@ package enum PathSegment {
 
   /// The decoded text; nil if an escape is malformed, or the bytes are not UTF-8.
   package static func text(_ segment: Substring, plusIsSpace: Bool = false) -> String? {
+    // Most segments have nothing to decode, and are UTF-8 as every text is.
+    let isLiteral = segment.utf8.allSatisfy { byte in
+      byte != UInt8(ascii: "%") && !(plusIsSpace && byte == UInt8(ascii: "+"))
+    }
+    if isLiteral { return String(segment) }
     var bytes: [UInt8] = []
     var iterator = segment.utf8.makeIterator()
     while let byte = iterator.next() {
