@@ -63,15 +63,23 @@
     /// It compares the digests of all tokens, so the time reveals nothing about them.
     func grant(authorization: String?) -> Grant {
       if isOpen { return Grant(access: .write) }
-      guard let authorization, authorization.utf8.count < 4096,
-        authorization.prefix(7).lowercased() == "bearer "
+      // By bytes: a token is ASCII, so no other text can have its digest.
+      guard let bytes = authorization?.utf8, bytes.count < 4096,
+        bytes.starts(with: Self.scheme, by: { Self.lowercased($0) == $1 })
       else { return Grant() }
-      let digest = Self.digest(String(authorization.dropFirst(7)))
+      let digest = SHA256.hash(data: bytes.dropFirst(Self.scheme.count))
       var grant = Grant()
       for (number, known) in digests.enumerated() where known.digest == digest {
         grant = Grant(access: max(grant.access, known.access), token: number)
       }
       return grant
+    }
+
+    /// The scheme of a header, whose letters may be of either case.
+    private static let scheme = Array("bearer ".utf8)
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     private static func digest(_ token: String) -> SHA256Digest { SHA256.hash(data: token.utf8) }

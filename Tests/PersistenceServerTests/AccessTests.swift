@@ -40,6 +40,22 @@ struct AccessTests {
     }
   }
 
+  @Test("the letters of the scheme may be of either case, and nothing else may differ")
+  func scheme() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      let client = WireClient(port: server.port, token: nil)
+      let token = RunningServer.readToken
+      for (header, status) in [
+        ("bearer \(token)", 200), ("BEARER \(token)", 200), ("bEaReR \(token)", 200),
+        ("Bearer\t\(token)", 401), ("Bearer_\(token)", 401), ("Bearers \(token)", 401), (token, 401),
+        ("Bearer \(token.uppercased())", 401), ("Bearer \(token),", 401),
+      ] {
+        let reply = try await client("GET", "/models", headers: ["Authorization: \(header)"])
+        #expect(reply.status == status, "\(header)")
+      }
+    }
+  }
+
   @Test("a read token cannot write, and a write token can read")
   func readOnly() async throws {
     let context = try Film.context([Film(1)])
