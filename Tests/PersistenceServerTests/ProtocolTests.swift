@@ -153,6 +153,28 @@ struct ProtocolTests {
     }
   }
 
+  @Test("a client cannot send the marks of the server's own handlers, and receives none")
+  func marks() async throws {
+    try await RunningServer.with(try Film.context((1...50).map { Film($0) })) { server in
+      let client = WireClient(port: server.port)
+      for sent in [
+        [], ["Persistence-Refusal: host"], ["persistence-refusal: coding", "Persistence-Refusal: version"],
+        ["Persistence-Compress: 1"],
+      ] {
+        for path in ["/models/Film/records/1", "/models/Film/records", "/models"] {
+          for accepted in ["identity", "gzip"] {
+            let reply = try await client("GET", path, headers: sent + ["Accept-Encoding: \(accepted)"])
+            #expect(reply.status == 200, "\(path) \(sent)")
+            #expect(!reply.headers.keys.contains { $0.hasPrefix("persistence") }, "\(path) \(sent)")
+          }
+        }
+      }
+      let refused = try await client(
+        "GET", "/models", headers: ["Expect: cake", "Persistence-Refusal: version"])
+      #expect(refused.status == 417)
+    }
+  }
+
   @Test("a silent connection is closed, and others keep their time for a head", .timeLimit(.minutes(1)))
   func silence() async throws {
     var limits = ServerLimits()

@@ -10,10 +10,10 @@
     /// Compresses the marked answers to clients that accept it.
     static var answers: HTTPResponseCompressor {
       HTTPResponseCompressor(responseCompressionPredicate: { head, isSupported in
-        let isMarked = head.headers.contains(name: RequestGuard.compressionMark)
+        guard head.headers.contains(name: RequestGuard.compressionMark) else { return .doNotCompress }
         head.headers.remove(name: RequestGuard.compressionMark)
         let size = head.headers.first(name: "Content-Length").flatMap { Int($0) }
-        guard isMarked, isSupported, size ?? .max >= smallestSize else { return .doNotCompress }
+        guard isSupported, size ?? .max >= smallestSize else { return .doNotCompress }
         // The compressor keeps the length of an answer whose body follows its head later.
         head.headers.remove(name: "Content-Length")
         return .compressIfPossible

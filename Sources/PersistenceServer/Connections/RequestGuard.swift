@@ -41,18 +41,21 @@
     init(_ hosts: HostNames, bodySize: Int) { (self.hosts, self.bodySize) = (hosts, bodySize) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      guard case .head(var head) = unwrapInboundIn(data) else {
+      guard case .head(let head) = unwrapInboundIn(data) else {
         context.fireChannelRead(data)
         return
       }
-      head.headers.remove(name: Self.mark)
       let refusal = refusal(of: head)
-      if let refusal { head.headers.add(name: Self.mark, value: refusal.rawValue) }
       let isOld = head.version == .http1_0
       pending.append(
         Pending(
           isOld: isOld, isLast: isOld || refusal != nil || !head.isKeepAlive, isHead: head.method == .HEAD))
-      context.fireChannelRead(wrapInboundOut(.head(head)))
+      if refusal == nil, !head.headers.contains(name: Self.mark) {
+        // Most heads go on as they are: a change would copy all headers.
+        context.fireChannelRead(data)
+      } else {
+        context.fireChannelRead(wrapInboundOut(.head(marked(head, refusal))))
+      }
       // Only the first request of several in flight can wait for permission: others were sent without.
       guard refusal == nil, !isOld, pending.count == 1, expectsPermission(head), mayContinue(head) else {
         return
@@ -67,11 +70,11 @@
         return
       }
       switch unwrapOutboundIn(data) {
-      case .head(var head):
+      case .head(var head) where current.isOld || current.isLast:
         if current.isOld { head.version = .http1_0 }
         if current.isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.write(wrapOutboundOut(.head(head)), promise: promise)
-      case .body: context.write(data, promise: promise)
+      case .head, .body: context.write(data, promise: promise)
       case .end:
         pending.removeFirst()
         guard current.isOld else {
@@ -92,9 +95,8 @@
       let names = head.headers["Host"]
       // An old client may send no name; a browser always sends one.
       guard names.count <= 1, !names.isEmpty || head.version == .http1_0 else { return .host }
-      for host in names + (authority(in: head.uri).map { [$0] } ?? []) {
-        guard HostNames.name(in: host) != nil else { return .host }
-        guard hosts.contains(host) else { return .otherHost }
+      if let refusal = refusal(ofHost: names.first) ?? refusal(ofHost: authority(in: head.uri)) {
+        return refusal
       }
       let codings = head.headers[canonicalForm: "Transfer-Encoding"]
       guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
@@ -104,13 +106,27 @@
       return expected.allSatisfy { $0.lowercased() == "100-continue" } ? nil : .expectation
     }
 
+    private func refusal(ofHost host: String?) -> Refusal? {
+      guard let host else { return nil }
+      guard HostNames.name(in: host) != nil else { return .host }
+      return hosts.contains(host) ? nil : .otherHost
+    }
+
+    /// The head without a mark that the client sent, and with that of a refusal.
+    private func marked(_ head: HTTPRequestHead, _ refusal: Refusal?) -> HTTPRequestHead {
+      var head = head
+      head.headers.remove(name: Self.mark)
+      if let refusal { head.headers.add(name: Self.mark, value: refusal.rawValue) }
+      return head
+    }
+
     /// The authority of a target in absolute form, which a request to a proxy has; nil for a path.
     private func authority(in target: String) -> String? {
       guard !target.hasPrefix("/"), let start = target.range(of: "://")?.upperBound else { return nil }
       return String(target[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
     }
 
-    private func expectsPermission(_ head: HTTPRequestHead) -> Bool { !head.headers["Expect"].isEmpty }
+    private func expectsPermission(_ head: HTTPRequestHead) -> Bool { head.headers.contains(name: "Expect") }
 
     /// Whether the server would read the body: a client that announces a longer one learns so before it sends it.
     private func mayContinue(_ head: HTTPRequestHead) -> Bool {
