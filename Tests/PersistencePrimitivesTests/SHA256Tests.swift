@@ -53,6 +53,7 @@ struct SHA256Tests {
     #expect(hash.finalize() == SHA256.hash(data: "abc".utf8))
     #expect(hash.finalize() != SHA256.hash(data: "ab".utf8))
     #expect(Array(hash.finalize()).count == SHA256.byteCount)
+    #expect(hash.finalize().bytes == Array(hash.finalize()))
   }
 
   private func portableDigest(_ bytes: [UInt8]) -> SHA256Digest {

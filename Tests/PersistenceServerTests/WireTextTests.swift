@@ -23,4 +23,18 @@ struct WireTextTests {
       #expect(PathSegment.text(encoded[...]) == nil, "\(encoded)")
     }
   }
+
+  @Test("an entity tag is the SHA-256 of the record's JSON, in Base64url, as other clients compute it")
+  func tag() {
+    #expect(EntityTag(ofLine: "").text == "\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"")
+    #expect(EntityTag(ofLine: "abc").text == "\"ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0\"")
+  }
+
+  @Test("bytes survive Base64url")
+  func bytes() {
+    for length in 0..<50 {
+      let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length) }
+      #expect(Base64URL.bytes(Base64URL.text(bytes)) == bytes)
+    }
+  }
 }

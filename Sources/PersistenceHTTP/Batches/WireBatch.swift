@@ -100,7 +100,7 @@ package struct WireBatch {
   /// The digest of the changes, which tells batches with the same id apart.
   package var digest: [UInt8] {
     let text = JSONText.canonical(.array(changes.map(\.json)))
-    return Array(SHA256.hash(data: text.utf8))
+    return SHA256.hash(data: text.utf8).bytes
   }
 
   package var json: JSONValue {

@@ -1,4 +1,3 @@
-import Foundation
 package import PersistenceDriver
 package import PersistenceDriverSupport
 import PersistencePrimitives
@@ -46,6 +45,6 @@ package enum PositionToken {
   }
 
   private static func fingerprint(_ order: PageOrder) -> String {
-    Base64URL.text(Array(SHA256.hash(data: Data(order.identifyingText.utf8)).prefix(9)))
+    Base64URL.text(Array(SHA256.hash(data: order.identifyingText.utf8).bytes.prefix(9)))
   }
 }

@@ -6,8 +6,13 @@ package struct EntityTag: Hashable, Sendable {
   /// The tag, with quotation marks, as in a header.
   package let text: String
 
-  package init(ofLine line: String) {
-    text = "\"" + Base64URL.text(Array(SHA256.hash(data: line.utf8))) + "\""
+  package init(ofLine line: String) { self.init(SHA256.hash(data: line.utf8)) }
+
+  private init(_ digest: SHA256Digest) {
+    var quoted = [UInt8(ascii: "\"")]
+    digest.withUnsafeBytes { Base64Text.append($0, .url, to: &quoted) }
+    quoted.append(UInt8(ascii: "\""))
+    text = String(decoding: quoted, as: UTF8.self)
   }
 
   private init(text: String) { self.text = text }
@@ -54,15 +59,9 @@ package struct EntityTag: Hashable, Sendable {
 /// Base64 with the alphabet for URLs and headers, without padding.
 package enum Base64URL {
   package static func text(_ bytes: [UInt8]) -> String {
-    var text = Array(Data(bytes).base64EncodedData())
-    while text.last == UInt8(ascii: "=") { text.removeLast() }
-    for index in text.indices {
-      switch text[index] {
-      case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
-      case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
-      default: break
-      }
-    }
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    bytes.withUnsafeBytes { Base64Text.append($0, .url, to: &text) }
     return String(decoding: text, as: UTF8.self)
   }
 

@@ -1,4 +1,3 @@
-import Foundation
 import PersistenceDriver
 package import PersistenceDriverSupport
 package import PersistencePrimitives
@@ -62,7 +61,7 @@ package struct WireSchema: Sendable {
   }
 
   private static func digest(of json: JSONValue) -> String {
-    Base64URL.text(Array(SHA256.hash(data: Data(JSONText.canonical(json).utf8))))
+    Base64URL.text(SHA256.hash(data: JSONText.canonical(json).utf8).bytes)
   }
 
   private static func names(_ json: JSONValue) throws -> [String] {

@@ -10,6 +10,9 @@ package struct SHA256Digest: Sendable {
     map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
+  /// The bytes, copied at once: as a collection, the digest yields them one by one.
+  package var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
+
   package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
