@@ -24,6 +24,30 @@ package enum DateText {
     return text(whole, digits)
   }
 
+  /// Appends the canonical text of a number of seconds since 2001.
+  package static func append(_ seconds: Double, to bytes: inout [UInt8]) {
+    guard range.contains(seconds), let whole = Int(exactly: seconds) else {
+      bytes.append(contentsOf: text(seconds).utf8)
+      return
+    }
+    let (days, time) = floorDivide(whole, by: 86_400)
+    let date = CivilDate(daysSince2001: days)
+    append(twoDigits: date.year / 100, to: &bytes)
+    append(twoDigits: date.year % 100, "-", to: &bytes)
+    append(twoDigits: date.month, "-", to: &bytes)
+    append(twoDigits: date.day, "T", to: &bytes)
+    append(twoDigits: time / 3600, ":", to: &bytes)
+    append(twoDigits: time / 60 % 60, ":", to: &bytes)
+    append(twoDigits: time % 60, "Z", to: &bytes)
+  }
+
+  /// Appends a number below a hundred, and what follows it.
+  private static func append(twoDigits number: Int, _ end: Unicode.Scalar? = nil, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    if let end { bytes.append(UInt8(ascii: end)) }
+  }
+
   /// The text of whole seconds since 2001 and the digits of a fraction.
   private static func text(_ whole: Int, _ digits: [UInt8]) -> String {
     let (days, time) = floorDivide(whole, by: 86_400)

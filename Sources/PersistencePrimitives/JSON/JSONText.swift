@@ -82,31 +82,4 @@ package enum JSONText {
       text.withUTF8 { JSONText.append($0, to: &bytes) }
     }
   }
-
-  /// Appends text as a JSON string with a minimum of escapes.
-  package static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    var start = 0
-    for (index, byte) in text.enumerated()
-    where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-      bytes.append(contentsOf: text[start..<index])
-      start = index + 1
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x08: bytes.append(contentsOf: "\\b".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-      default:
-        bytes.append(contentsOf: "\\u00".utf8)
-        bytes.append(contentsOf: (byte < 0x10 ? "0" : "").utf8)
-        bytes.append(contentsOf: String(byte, radix: 16).utf8)
-      }
-    }
-    bytes.append(contentsOf: text[start...])
-    bytes.append(UInt8(ascii: "\""))
-  }
 }

@@ -19,6 +19,9 @@ struct DateTextTests {
   @Test("V2 dates are ISO 8601 if that is exact", arguments: known)
   func readable(seconds: Double, text: String) throws {
     #expect(DateText.text(seconds) == text)
+    var bytes = Array("at ".utf8)
+    DateText.append(seconds, to: &bytes)
+    #expect(String(decoding: bytes, as: UTF8.self) == "at " + text)
     let back = try #require(DateText.seconds(text))
     #expect(back == seconds || (back.isNaN && seconds.isNaN))
   }

@@ -105,6 +105,29 @@ struct JSONTextTests {
         """)
   }
 
+  @Test("V3 the characters that need an escape get it, at every place of short and long texts")
+  func escapes() {
+    let short: [UInt8: String] = [
+      8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: "\\\"", 92: "\\\\",
+    ]
+    for byte: UInt8 in 0..<128 {
+      let character = String(Unicode.Scalar(byte))
+      let code = "\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      let escaped = short[byte] ?? (byte < 32 ? code : character)
+      for length in [1, 2, 7, 8, 9, 15, 16, 17, 24] {
+        for place in 0..<length {
+          for (fill, other) in [("x", "x"), ("x", "é"), ("é", "x")] {
+            let before = String(repeating: fill, count: place)
+            let after = String(repeating: other, count: length - place - 1)
+            let text = JSONText.canonical(.string(before + character + after))
+            guard !text.utf8.elementsEqual("\"\(before)\(escaped)\(after)\"".utf8) else { continue }
+            Issue.record("\(byte) at \(place) of \(length)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("V2 doubles are written shortest and read back to the bit")
   func doubles() throws {
     var bits: UInt64 = 42

@@ -1,0 +1,64 @@
+package import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
+/// Writes rows as canonical JSON, byte for byte as ``ValueWriter`` does, without a tree of
+/// values for each row.
+package struct RecordWriter: Sendable {
+  private struct Part {
+    let position: Int
+    /// Whether the numbers of the field are floats, whose texts are shorter than those of doubles.
+    let isFloat: Bool
+    /// The end of the member's name in ``names``.
+    let end: Int
+  }
+
+  private let fields: [FieldSchema]
+  private let parts: [Part]
+  /// The members' names as JSON, one after the other, with the punctuation around them.
+  private let names: [UInt8]
+
+  /// Creates a writer of rows that begin with these fields; it ignores further cells.
+  package init(_ fields: [FieldSchema]) {
+    let sorted = fields.indices.sorted { StoredName(fields[$0].name) < StoredName(fields[$1].name) }
+    var (parts, names): ([Part], [UInt8]) = ([], [])
+    for position in sorted {
+      names.append(UInt8(ascii: parts.isEmpty ? "{" : ","))
+      JSONText.append(JSONValue.string(fields[position].name), to: &names)
+      names.append(UInt8(ascii: ":"))
+      let isFloat = fields[position].kind == .float
+      parts.append(Part(position: position, isFloat: isFloat, end: names.count))
+    }
+    (self.fields, self.parts, self.names) = (fields, parts, names)
+  }
+
+  /// Appends a row as one object.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal or a document is malformed.
+  package func append(_ row: borrowing Row, to bytes: inout [UInt8]) throws {
+    var start = 0
+    for part in parts {
+      bytes.append(contentsOf: names[start..<part.end])
+      start = part.end
+      let cell = row[part.position]
+      switch cell.tag {
+      case .null: bytes.append(contentsOf: "null".utf8)
+      case .bool: bytes.append(contentsOf: (cell.boolValue ? "true" : "false").utf8)
+      case .integer: JSONText.append(integer: cell.integerValue, to: &bytes)
+      case .double where !part.isFloat: JSONText.append(double: cell.doubleValue, to: &bytes)
+      case .date: JSONText.append(date: cell.doubleValue, to: &bytes)
+      case .uuid: JSONText.append(uuid: cell.uuidValue, to: &bytes)
+      case .bytes: JSONText.append(base64: cell.borrowedBytes, to: &bytes)
+      case .text:
+        guard !JSONText.appendASCII(cell.borrowedText, to: &bytes) else { continue }
+        // It is repaired if it is not UTF-8.
+        let text = String(decoding: cell.borrowedText, as: UTF8.self)
+        JSONText.append(JSONValue.string(text), to: &bytes)
+      case .double, .decimal, .document:
+        let value = try cell.value().normalized
+        JSONText.append(try ValueWriter.json(value, fields[part.position]), to: &bytes)
+      }
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+}
