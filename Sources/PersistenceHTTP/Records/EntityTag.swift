@@ -8,6 +8,8 @@ package struct EntityTag: Hashable, Sendable {
 
   package init(ofLine line: String) { self.init(SHA256.hash(data: line.utf8)) }
 
+  package init(ofLine line: [UInt8]) { self.init(SHA256.hash(data: line)) }
+
   private init(_ digest: SHA256Digest) {
     var quoted = [UInt8(ascii: "\"")]
     digest.withUnsafeBytes { Base64Text.append($0, .url, to: &quoted) }

@@ -60,7 +60,7 @@
     }
 
     /// The page and the token of the next one; with half the records until what they include fits.
-    consuming func answer() throws -> (text: String, next: String?) {
+    consuming func answer() throws -> (bytes: [UInt8], next: String?) {
       var count = records.count
       while true {
         do {
@@ -76,7 +76,7 @@
       }
     }
 
-    private mutating func answer(_ count: Int) throws -> (text: String, next: String?) {
+    private mutating func answer(_ count: Int) throws -> (bytes: [UInt8], next: String?) {
       reader.forget()
       for record in records.prefix(count) { reader.note(record.included) }
       let included = try included()
@@ -98,7 +98,7 @@
         start = record.end
       }
       text += Array("]}".utf8)
-      return (String(decoding: text, as: UTF8.self), token)
+      return (text, token)
     }
 
     /// The included records of each model, ordered by the models' names.

@@ -13,6 +13,8 @@
       /// The number of bytes in earlier chunks.
       var size = 0
       var last: [PersistentValue]?
+      /// The token of the next page, once the last record was read.
+      var next: String?
       /// A chunk that was read but not returned.
       var first: [UInt8]?
       var isComplete = false
@@ -23,6 +25,8 @@
 
     /// The maximum size of a chunk in bytes, apart from its last record.
     private static let chunkSize = 128 << 10
+    /// Room for the records of most pages, in bytes.
+    private static let usualSize = 8 << 10
 
     private let order: PageOrder
     private let limit: Int
@@ -43,14 +47,11 @@
       progress.withLock { $0.first = first }
     }
 
-    /// The whole page and the position of the next one, if the first chunk contains it; nil for a longer page.
-    func whole() throws -> (text: String, next: String?)? {
-      try progress.withLock { progress in
+    /// The whole page and the token of the next one, if the first chunk contains it; nil for a longer page.
+    func whole() -> (bytes: [UInt8], next: String?)? {
+      progress.withLock { progress in
         guard progress.isComplete, let first = progress.first else { return nil }
-        return (
-          String(decoding: first, as: UTF8.self),
-          try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
-        )
+        return (first, progress.next)
       }
     }
 
@@ -61,7 +62,11 @@
       }
       if let first = progress.first { return first }
       if progress.isComplete { return nil }
-      var bytes = progress.size == 0 ? Array("{\"records\":[".utf8) : []
+      var bytes: [UInt8] = []
+      if progress.size == 0 {
+        bytes.reserveCapacity(Self.usualSize)
+        bytes.append(contentsOf: "{\"records\":[".utf8)
+      }
       var isLast = false
       do {
         let wanted = limit + 1 - progress.count
@@ -82,8 +87,9 @@
         isLast = true
       } catch is EndOfChunk {}
       if isLast {
-        let token = try progress.last.map { "\"\(try PositionToken.text(order.anchor(of: $0), of: order))\"" }
-        bytes.append(contentsOf: ("],\"next\":" + (token ?? "null") + "}").utf8)
+        progress.next = try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
+        let next = progress.next.map { "\"\($0)\"" } ?? "null"
+        bytes.append(contentsOf: "],\"next\":\(next)}".utf8)
         progress.isComplete = true
       }
       progress.size += bytes.count

@@ -211,9 +211,10 @@
       let body: ResponseBody
       switch answer.body {
       case .none: body = ResponseBody()
-      case .json(let text): body = whole(text, "application/json", &headers)
-      case .problem(let text): body = whole(text, Problem.mediaType, &headers)
-      case .text(let text): body = whole(text, "text/plain; version=0.0.4; charset=utf-8", &headers)
+      case .json(let bytes): body = whole(ByteBuffer(bytes: bytes), "application/json", &headers)
+      case .problem(let text): body = whole(ByteBuffer(string: text), Problem.mediaType, &headers)
+      case .text(let text):
+        body = whole(ByteBuffer(string: text), "text/plain; version=0.0.4; charset=utf-8", &headers)
       case .stream(let type, let stream):
         headers[.contentType] = type
         // Releasing the closure releases the stream and its snapshot: at the end, or when a write fails because the
@@ -235,9 +236,8 @@
     /// Answers up to this size are sent at once, and do not count in the budget.
     private static let smallSize = 64 << 10
 
-    func whole(_ text: String, _ type: String, _ headers: inout HTTPFields) -> ResponseBody {
+    func whole(_ buffer: ByteBuffer, _ type: String, _ headers: inout HTTPFields) -> ResponseBody {
       headers[.contentType] = type
-      let buffer = ByteBuffer(string: text)
       let size = buffer.readableBytes
       guard size > Self.smallSize else { return ResponseBody(byteBuffer: buffer) }
       let share = BudgetShare(budget, size)

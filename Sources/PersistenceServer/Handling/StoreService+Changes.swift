@@ -15,8 +15,7 @@
       let since = try parameters["since"].map { try Checkpoint(token: $0) }
       let part = try reader.read(since: since, limit: limit, sizeLimit: limits.pageBytes)
       if part.isReset { throw Self.checkpointExpired(reader.schema.name) }
-      return Answer(
-        status: 200, body: .json(String(decoding: part.json, as: UTF8.self)), isCompressible: true)
+      return Answer(status: 200, body: .json(part.json), isCompressible: true)
     }
 
     /// The events of a stream of changes.

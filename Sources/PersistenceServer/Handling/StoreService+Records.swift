@@ -54,25 +54,25 @@
         )
       }
       let unwanted = try served.ifNoneMatchTags()
-      let whole: (text: String, next: String?)
+      let whole: (bytes: [UInt8], next: String?)
       if query.inclusions.isEmpty {
         let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self)
-        guard let text = try page.whole() else {
+        guard let complete = page.whole() else {
           return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
         }
-        whole = text
+        whole = complete
       } else {
         whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
       }
       var headers: [(name: String, value: String)] = []
       if served.method != .post {
         // The tag is weak, because the page may be sent compressed.
-        let tag = EntityTag(ofLine: whole.text)
+        let tag = EntityTag(ofLine: whole.bytes)
         headers.append(("ETag", "W/" + tag.text))
         if let next = whole.next { headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\"")) }
         guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: headers) }
       }
-      return Answer(status: 200, headers: headers, body: .json(whole.text), isCompressible: true)
+      return Answer(status: 200, headers: headers, body: .json(whole.bytes), isCompressible: true)
     }
   }
 

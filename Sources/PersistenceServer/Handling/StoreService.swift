@@ -210,7 +210,7 @@
   struct Answer: Sendable {
     enum Body: Sendable {
       case none
-      case json(String)
+      case json([UInt8])
       case problem(String)
       case text(String)
       /// Bytes of a media type, which are read as the client receives them.
@@ -227,11 +227,13 @@
     var error: PersistenceError.Code?
 
     static func json(_ value: JSONValue, status: Int = 200) -> Answer {
-      Answer(status: status, body: .json(JSONText.canonical(value)), isCompressible: true)
+      var bytes: [UInt8] = []
+      JSONText.append(value, to: &bytes)
+      return Answer(status: status, body: .json(bytes), isCompressible: true)
     }
 
     static func record(_ line: String, status: Int = 200) -> Answer {
-      Answer(status: status, headers: [("ETag", EntityTag(ofLine: line).text)], body: .json(line))
+      Answer(status: status, headers: [("ETag", EntityTag(ofLine: line).text)], body: .json(Array(line.utf8)))
     }
 
     static func problem(_ problem: Problem) -> Answer {
