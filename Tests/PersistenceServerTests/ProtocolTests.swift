@@ -153,6 +153,40 @@ struct ProtocolTests {
     }
   }
 
+  @Test("each kind of answer says what caches may do with it")
+  func caching() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      func lines(_ request: String, _ body: String = "") async throws -> Set<String> {
+        let type = "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+        let rest = "Connection: close\r\n\(body.isEmpty ? "" : type)\r\n\(body)"
+        let text = try await RawConnection.run(server.port) { connection in
+          connection.send("\(request) HTTP/1.1\r\n\(Self.authorization)\(rest)")
+          return connection.receiveAll()
+        }
+        let head = text.components(separatedBy: "\r\n\r\n")[0].lowercased()
+        let lines = head.components(separatedBy: "\r\n").filter { line in
+          ["cache-control:", "vary:", "x-content-type-options:"].contains { line.hasPrefix($0) }
+        }
+        #expect(lines.count == Set(lines).count, "\(head)")
+        return Set(lines)
+      }
+      let all: Set = ["x-content-type-options: nosniff"]
+      let read = all.union(["vary: accept", "vary: authorization"])
+      let kept: Set = ["cache-control: private, no-cache"]
+      let lost: Set = ["cache-control: no-store"]
+      let packed: Set = ["vary: accept-encoding"]
+      for method in ["GET", "HEAD"] {
+        #expect(try await lines("\(method) /models/Film/records/1") == read.union(kept))
+        #expect(try await lines("\(method) /models/Film/records") == read.union(kept).union(packed))
+        #expect(try await lines("\(method) /models") == read.union(lost).union(packed))
+        #expect(try await lines("\(method) /models/Film/records/9") == read.union(lost))
+      }
+      let film = #"{"budget":null,"day":null,"id":1,"title":"x"}"#
+      #expect(try await lines("PUT /models/Film/records/1", film) == all.union(lost))
+      #expect(try await lines("POST /models/Film/query", "{}") == all.union(lost).union(packed))
+    }
+  }
+
   @Test("a client cannot send the marks of the server's own handlers, and receives none")
   func marks() async throws {
     try await RunningServer.with(try Film.context((1...50).map { Film($0) })) { server in

@@ -192,22 +192,15 @@
 
   extension StoreResponder {
     func response(_ answer: Answer, to request: Request, of client: Client) -> Response {
-      var headers = HTTPFields()
+      let isHead = request.method == .head
+      let isRead = isHead || request.method == .get
+      var headers = AnswerHeaders.fields(
+        isRead: isRead, isKept: isRead && answer.status < 400 && answer.tag != nil,
+        isCompressible: answer.isCompressible, isMarked: answer.isCompressible && !isHead)
+      if let tag = answer.tag { headers[.eTag] = tag }
       for (name, value) in answer.headers {
         if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
       }
-      let isHead = request.method == .head
-      let isRead = isHead || request.method == .get
-      // A private cache may keep an answer that it can check again; a shared one must not.
-      headers[.cacheControl] =
-        isRead && answer.status < 400 && headers[.eTag] != nil ? "private, no-cache" : "no-store"
-      if isRead {
-        headers.append(HTTPField(name: .vary, value: "Accept"))
-        headers.append(HTTPField(name: .vary, value: "Authorization"))
-      }
-      if let name = HeaderNames.contentTypeOptions { headers[name] = "nosniff" }
-      if answer.isCompressible { headers.append(HTTPField(name: .vary, value: "Accept-Encoding")) }
-      if answer.isCompressible, !isHead, let name = HeaderNames.compressionMark { headers[name] = "1" }
       let body: ResponseBody
       switch answer.body {
       case .none: body = ResponseBody()

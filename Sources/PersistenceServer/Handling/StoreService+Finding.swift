@@ -27,8 +27,8 @@
           status: 412, .conflict, "the stored record differs from the expected one; read it again",
           model: schema.name)
       }
-      guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: [("ETag", tag.text)]) }
-      return Answer(status: 200, headers: [("ETag", tag.text)], body: .json(found.answer))
+      guard unwanted?.matches(tag) != true else { return Answer(status: 304, tag: tag.text) }
+      return Answer(status: 200, tag: tag.text, body: .json(found.answer))
     }
 
     /// Room for the text of most records, in bytes.

@@ -64,15 +64,18 @@
       } else {
         whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
       }
-      var headers: [(name: String, value: String)] = []
-      if served.method != .post {
-        // The tag is weak, because the page may be sent compressed.
-        let tag = EntityTag(ofLine: whole.bytes)
-        headers.append(("ETag", "W/" + tag.text))
-        if let next = whole.next { headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\"")) }
-        guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: headers) }
+      var answer = Answer(status: 200, body: .json(whole.bytes), isCompressible: true)
+      guard served.method != .post else { return answer }
+      // The tag is weak, because the page may be sent compressed.
+      let tag = EntityTag(ofLine: whole.bytes)
+      answer.tag = "W/" + tag.text
+      if let next = whole.next {
+        answer.headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\""))
       }
-      return Answer(status: 200, headers: headers, body: .json(whole.bytes), isCompressible: true)
+      guard unwanted?.matches(tag) != true else {
+        return Answer(status: 304, headers: answer.headers, tag: answer.tag)
+      }
+      return answer
     }
   }
 

@@ -220,6 +220,8 @@
 
     var status: Int
     var headers: [(name: String, value: String)] = []
+    /// The entity tag.
+    var tag: String?
     var body = Body.none
     /// Whether the answer may be sent compressed: not one whose entity tag is that of its exact bytes.
     var isCompressible = false
@@ -233,7 +235,7 @@
     }
 
     static func record(_ line: String, status: Int = 200) -> Answer {
-      Answer(status: status, headers: [("ETag", EntityTag(ofLine: line).text)], body: .json(Array(line.utf8)))
+      Answer(status: status, tag: EntityTag(ofLine: line).text, body: .json(Array(line.utf8)))
     }
 
     static func problem(_ problem: Problem) -> Answer {
