@@ -71,6 +71,10 @@ package struct ValueReader: Sendable {
     case .date: return date(text, canonical: !isLenient)
     case .document: return (try? JSONDocument.canonical(text)).map(PersistentValue.document)
     case .double, .float, .decimal, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
+      // Most integers have their canonical form, which one comparison shows.
+      if let range = kind.integerRange, let number = Int64(text), "\(number)" == text {
+        return range.contains(number) ? .integer(number) : nil
+      }
       if let special = special(text, kind) { return special }
       guard ExactNumber(text) != nil else { return nil }
       if !isLenient, kind.isInteger, Int64(text).map({ "\($0)" }) != text { return nil }
