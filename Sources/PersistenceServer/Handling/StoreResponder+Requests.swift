@@ -46,8 +46,8 @@
   struct MediaRanges {
     private var qualities: [String: Double] = [:]
 
-    init(_ accept: String?) {
-      for range in (accept ?? "").split(separator: ",") {
+    init(_ accept: String) {
+      for range in accept.split(separator: ",") {
         let parts = range.split(separator: ";").map { $0.trimmingPrefix(while: \.isWhitespace).lowercased() }
         guard let type = parts.first?.split(separator: " ").first else { continue }
         let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1

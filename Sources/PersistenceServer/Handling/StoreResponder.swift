@@ -112,7 +112,8 @@
       let path = WirePath(String(target[..<(mark ?? target.endIndex)]))
       guard !client.connection.isSurplus || path == .health else { throw Self.tooManyConnections }
       // Without a token, a client learns only that a server exists, and not which paths it has.
-      let grant = tokens.grant(authorization: request.headers[.authorization])
+      let authorization = request.headers[.authorization]
+      let grant = tokens.grant(authorization: authorization)
       guard path?.isOpen == true || grant.access > .none else {
         throw Problem(status: 401, .unauthorized, "send a token: Authorization: Bearer …")
       }
@@ -136,8 +137,8 @@
       served.ifNoneMatch = request.headers[.ifNoneMatch]
       served.prefer = HeaderNames.prefer.flatMap { request.headers[$0] }
       served.lastEventID = HeaderNames.lastEventID.flatMap { request.headers[$0] }
-      served.authorization = request.headers[.authorization]
-      served.wantsLines = MediaRanges(request.headers[.accept]).preferLines
+      served.authorization = authorization
+      served.wantsLines = request.headers[.accept].map { MediaRanges($0).preferLines } ?? false
       if served.hasBody { served.body = try await body(of: request) }
       return try await answer(served, client)
     }

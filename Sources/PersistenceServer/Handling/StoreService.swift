@@ -178,9 +178,10 @@
       }
     }
 
-    func parameters(known: Set<String>) throws -> QueryParameters {
-      try QueryParameters(
-        parameters.map { $0[...] }, known: path.takesSchema ? known.union(["schema"]) : known)
+    func parameters(known: @autoclosure () -> Set<String>) throws -> QueryParameters {
+      guard let parameters else { return try QueryParameters(nil, known: nil) }
+      return try QueryParameters(
+        parameters[...], known: path.takesSchema ? known().union(["schema"]) : known())
     }
 
     /// The digests of the client's schemas, that of the path's model first; nil if the request has none.
