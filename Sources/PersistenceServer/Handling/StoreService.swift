@@ -15,10 +15,16 @@
     var evolution = ServerEvolution.none
     /// The schemas of clients, which all requests share.
     let schemas = ServedSchemas()
+    /// The schemas of the store, which all requests share.
+    let known = KnownModels()
     /// The changes of models, which all requests share.
     let feeds = ChangeFeeds()
     /// The schemas of the request's client, that of the path's model first; empty if the client uses those of the store.
     var declared: [ModelSchema] = []
+    /// The writer of records of the first of these schemas.
+    var writer: RecordWriter?
+    /// Whether the request is in terms of the store, none of whose schemas has ever changed.
+    var isUnmapped = false
 
     var queryLimits: QueryLimits {
       QueryLimits(
@@ -41,7 +47,22 @@
       case .events(let name):
         _ = try events(name, request)
         return Answer(status: 200, headers: [("Content-Type", "text/event-stream")])
-      default: return try serving(request).answerFromStore(request)
+      default:
+        if let answer = try answerByKnownModel(request) { return answer }
+        return try serving(request).answerFromStore(request)
+      }
+    }
+
+    /// The answer to a read by a known schema of the store; nil if the present one must be read first.
+    private func answerByKnownModel(_ request: ServiceRequest) throws -> Answer? {
+      guard !request.isWriting, case .record(let name, let key) = request.path,
+        let model = known.model(named: name), try request.schemaDigests() == nil
+      else { return nil }
+      do {
+        return try find(key, in: model, request)
+      } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
+        known.forget(model.schema)
+        return nil
       }
     }
 
@@ -86,9 +107,12 @@
             "the schema of the request declares another model than the path")
         }
         service.declared = entry.schemas
+        service.writer = entry.writer
         service.context = FittedContext(context, entry.fits)
       } else if try SchemaLedger.exists(in: context) {
         service.context = FittedContext(context, schemas.visible)
+      } else {
+        service.isUnmapped = true
       }
       return service
     }

@@ -13,6 +13,8 @@
     struct Entry: Sendable {
       /// The schemas, that of the path's model first.
       let schemas: [ModelSchema]
+      /// The writer of records of the first schema.
+      let writer: RecordWriter
       /// The mapping of these schemas alone.
       let fits: SchemaFits
     }
@@ -58,7 +60,8 @@
         }
         let fits = SchemaFits(location: "")
         for declaration in declarations { fits.declare(declaration) }
-        let entry = Entry(schemas: declarations.map(\.schema), fits: fits)
+        let schemas = declarations.map(\.schema)
+        let entry = Entry(schemas: schemas, writer: RecordWriter(schemas[0].fields), fits: fits)
         // A mapping takes about as much memory as its schemas.
         state.makeRoom(for: digests.count << 12)
         state.entries[digests] = entry
