@@ -11,6 +11,7 @@ import Testing
 @Suite("Known schemas of the store")
 struct KnownModelTests {
   private static let path = "/models/Film/records/1"
+  private static let page = "/models/Film/records"
 
   /// Calls a closure with a client of a server that knows the schema, and with another context of the store, as another
   /// process would have, if the engine permits it.
@@ -25,7 +26,9 @@ struct KnownModelTests {
     let changing = try #require(other.context.asStorageContext)
     try await RunningServer.with(storage) { server in
       let client = WireClient(port: server.port)
-      for _ in 0..<2 { #expect(try await client("GET", Self.path).status == 200) }
+      for path in [Self.path, Self.path, Self.page, Self.page] {
+        #expect(try await client("GET", path).status == 200)
+      }
       try await body(client, changing)
     }
     try storage.close()
@@ -35,10 +38,11 @@ struct KnownModelTests {
   func added(context: ContextUnderTest) async throws {
     try await serving(context) { client, changing in
       _ = try Repository(changing, schema: RatedFilms.self)
+      let film = #"{"budget":1.0,"day":null,"id":1,"note":null,"rating":"PG","title":"a"}"#
       for _ in 0..<2 {
-        let reply = try await client("GET", Self.path)
-        #expect(reply.status == 200)
-        #expect(reply.body == #"{"budget":1.0,"day":null,"id":1,"note":null,"rating":"PG","title":"a"}"#)
+        let page = try await client("GET", Self.page + "?sort=rating")
+        #expect(page.body == #"{"records":[\#(film)],"next":null}"#)
+        #expect(try await client("GET", Self.path).body == film)
       }
       #expect(try await client("GET", Self.path + "?select=rating").body == #"{"rating":"PG"}"#)
     }
@@ -52,12 +56,18 @@ struct KnownModelTests {
         let reply = try await client("GET", Self.path)
         #expect(reply.status == 200 && reply.body.contains(#""title":"a""#))
         #expect(!reply.body.contains("budget") && !reply.body.contains("1.0"))
-        #expect(try await client("GET", Self.path + "?select=budget").status == 400)
+        let page = try await client("GET", Self.page)
+        #expect(page.status == 200 && page.body.contains(#""title":"a""#) && !page.body.contains("budget"))
+        for path in [Self.path, Self.page] {
+          #expect(try await client("GET", path + "?select=budget").status == 400)
+        }
+        #expect(try await client("GET", Self.page + "?sort=budget").status == 400)
       }
       _ = try Repository(changing, schema: Pictures.self)
       for _ in 0..<2 {
         let gone = try await client("GET", Self.path)
         #expect(gone.status == 404 && gone.code == "unknownModel")
+        #expect(try await client("GET", Self.page).code == "unknownModel")
         let picture = try await client("GET", "/models/Picture/records/1")
         #expect(picture.status == 200 && picture.body.contains(#""name":"a""#))
       }
@@ -70,7 +80,8 @@ struct KnownModelTests {
   func redefined(context: ContextUnderTest) async throws {
     try await serving(context) { client, changing in
       try changing.transaction { try $0.drop(Film.schema.model) }
-      for path in [Self.path, Self.path, "/models/Film/records/2", "/models/Film/records/x"] {
+      let paths = [Self.page, Self.page + "?where=id%20%3E%201", Self.path, "/models/Film/records/x"]
+      for path in paths + paths {
         let gone = try await client("GET", path)
         #expect(gone.status == 404 && gone.code == "unknownModel", "\(path)")
       }
@@ -84,13 +95,15 @@ struct KnownModelTests {
       }
       for _ in 0..<2 {
         #expect(try await client("GET", Self.path).body == #"{"id":"1","title":"b"}"#)
+        let page = try await client("GET", Self.page)
+        #expect(page.body == #"{"records":[{"id":"1","title":"b"}],"next":null}"#)
         let absent = try await client("GET", "/models/Film/records/x")
         #expect(absent.status == 404 && absent.code == "notFound")
       }
     }
   }
 
-  @Test("a record of a known model takes one call of the store, and an absent one two")
+  @Test("a read of a known model takes one call of the store, and one that finds nothing takes two")
   func calls() async throws {
     let context = CallNotes(try Film.context([Film(1)]))
     try await RunningServer.with(context) { server in
@@ -107,6 +120,12 @@ struct KnownModelTests {
       try await check(Self.path, 304, ["find"], headers: ["If-None-Match: \(tag)"])
       try await check(Self.path, 412, ["find"], headers: ["If-Match: \"x\""])
       try await check("/models/Film/records/2", 404, ["find", "schema"])
+      try await check(Self.page, 200, ["fetch"])
+      try await check(Self.page + "?where=title%20%3D%20't'&sort=-title&limit=1", 200, ["fetch"])
+      try await check(Self.page + "?where=title%20%3D%20'x'", 200, ["fetch", "schema"])
+      // The long way looks for the ledger of changes and for the schema first.
+      try await check(Self.page + "?sort=nothing", 400, ["schema", "schema"])
+      try await check(Self.page, 200, ["schema", "schema", "fetch"], headers: ["If-Match: *"])
     }
   }
 }

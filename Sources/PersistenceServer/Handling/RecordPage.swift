@@ -36,16 +36,23 @@
     private let progress = Mutex(Progress())
 
     /// Fetches the records of a page, and reads its first chunk.
-    init(_ query: WireQuery, limit: Int, sizeLimit: Int, in service: StoreService) throws {
+    ///
+    /// The request asks for one record more than the limit, which shows whether another page follows. `writer` is that of
+    /// whole records, if there is one already.
+    init(
+      _ query: WireQuery, _ asked: (request: AnswerableRequest, order: PageOrder), limit: Int, sizeLimit: Int,
+      _ writer: RecordWriter?
+    ) throws {
       (self.limit, self.sizeLimit) = (limit, sizeLimit)
-      // One more record shows whether another page follows.
-      let asked = try service.answerable(query, limit: limit + 1)
       order = asked.order
-      fields = AnswerFields(query, order)
+      fields = AnswerFields(query, order, writer)
       results = try fields.fetch(asked.request)
       let first = try next()
       progress.withLock { $0.first = first }
     }
+
+    /// Whether no record of the page has been read.
+    var isEmpty: Bool { progress.withLock { $0.count == 0 } }
 
     /// The whole page and the token of the next one, if the first chunk contains it; nil for a longer page.
     func whole() -> (bytes: [UInt8], next: String?)? {

@@ -7,16 +7,17 @@
   extension StoreService {
     /// The query of a request, from its body or from its URL.
     func query(
-      _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
+      _ name: String, _ request: ServiceRequest, _ names: Set<String> = WireQuery.parameters
     ) throws -> WireQuery {
       let schema = try schema(name, in: context)
+      if isUnmapped { known.keep(schema) }
       let relations = StoredRelations(context, declared: declared)
       guard request.method == .post else {
         return try WireQuery(
-          try request.parameters(known: known), schema, relations: relations, limits: queryLimits)
+          try request.parameters(known: names), schema, relations: relations, limits: queryLimits)
       }
       _ = try request.parameters(known: [])
-      return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: known)
+      return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: names)
     }
 
     /// The records of a query: a stream of lines, or a page.
@@ -47,23 +48,65 @@
     }
 
     private func page(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
+      let limit = try pageLimit(of: query)
+      let unwanted = try served.ifNoneMatchTags()
+      guard query.inclusions.isEmpty else {
+        let whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
+        return answer(whole, served, unwanted)
+      }
+      let asked = try answerable(query, limit: limit + 1)
+      return answer(
+        try RecordPage(query, asked, limit: limit, sizeLimit: limits.pageBytes, writer), served, unwanted)
+    }
+
+    /// A page by a schema that the store had earlier; nil if it may have another one, or the answer takes more than a page.
+    func page(in model: KnownModels.Model, _ served: ServiceRequest) throws -> Answer? {
+      guard !served.wantsLines, !served.wantsCount, served.ifMatch == nil else { return nil }
+      let query: WireQuery
+      let limit: Int
+      let unwanted: EntityTag.List?
+      let asked: (request: AnswerableRequest, order: PageOrder)
+      do {
+        // It has no references to follow, so a query that names one is malformed here.
+        query = try WireQuery(
+          served.parameters(known: WireQuery.parameters), model.schema, limits: queryLimits)
+        limit = try pageLimit(of: query)
+        unwanted = try served.ifNoneMatchTags()
+        asked = try answerable(query, limit: limit + 1)
+      } catch {
+        // The present schema decides.
+        return nil
+      }
+      let page = try RecordPage(query, asked, limit: limit, sizeLimit: limits.pageBytes, model.writer)
+      // A model that was renamed or dropped has no records under its name.
+      guard try !page.isEmpty || context.schema(named: model.schema.name) == model.schema else {
+        known.forget(model.schema)
+        return nil
+      }
+      return answer(page, served, unwanted)
+    }
+
+    /// The number of records of a page.
+    private func pageLimit(of query: WireQuery) throws -> Int {
       let limit = query.query.limit ?? limits.defaultPageSize
-      if limit > limits.pageSize {
+      guard limit <= limits.pageSize else {
         throw PersistenceError.invalidRequest(
           "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
         )
       }
-      let unwanted = try served.ifNoneMatchTags()
-      let whole: (bytes: [UInt8], next: String?)
-      if query.inclusions.isEmpty {
-        let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self)
-        guard let complete = page.whole() else {
-          return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
-        }
-        whole = complete
-      } else {
-        whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
+      return limit
+    }
+
+    private func answer(_ page: RecordPage, _ served: ServiceRequest, _ unwanted: EntityTag.List?) -> Answer {
+      guard let whole = page.whole() else {
+        return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
       }
+      return answer(whole, served, unwanted)
+    }
+
+    private func answer(
+      _ whole: (bytes: [UInt8], next: String?), _ served: ServiceRequest, _ unwanted: EntityTag.List?
+    ) -> Answer {
       var answer = Answer(status: 200, body: .json(whole.bytes), isCompressible: true)
       guard served.method != .post else { return answer }
       // The tag is weak, because the page may be sent compressed.
@@ -136,7 +179,11 @@
     private let included: [Int]
 
     /// The fields of a query's answer, whose pages begin after a bookmark of an order; nil without tokens.
-    init(_ query: WireQuery, _ order: PageOrder?, including positions: [Int] = []) {
+    ///
+    /// `known` is the writer of whole records, if there is one already.
+    init(
+      _ query: WireQuery, _ order: PageOrder?, _ known: RecordWriter? = nil, including positions: [Int] = []
+    ) {
       let schema = query.query.schema
       let hidden = (order?.positions ?? []) + positions
       var cells = hidden
@@ -149,7 +196,7 @@
         }
         fetched = selection
       } else {
-        writer = RecordWriter(schema.fields)
+        writer = known ?? RecordWriter(schema.fields)
         fetched = nil
       }
       anchor = Array(cells.prefix(hidden.count - positions.count))
@@ -199,7 +246,7 @@
     private static let chunkSize = 128 << 10
 
     init(_ query: WireQuery, in service: StoreService) throws {
-      let fields = AnswerFields(query, nil)
+      let fields = AnswerFields(query, nil, service.writer)
       writer = fields.writer
       results = try fields.fetch(service.answerable(query).request)
     }

@@ -55,11 +55,15 @@
 
     /// The answer to a read by a known schema of the store; nil if the present one must be read first.
     private func answerByKnownModel(_ request: ServiceRequest) throws -> Answer? {
-      guard !request.isWriting, case .record(let name, let key) = request.path,
-        let model = known.model(named: name), try request.schemaDigests() == nil
+      guard !request.isWriting, let name = request.path.recordModel, let model = known.model(named: name),
+        try request.schemaDigests() == nil
       else { return nil }
       do {
-        return try find(key, in: model, request)
+        return switch request.path {
+        case .record(_, let key): try find(key, in: model, request)
+        case .records: try page(in: model, request)
+        default: nil
+        }
       } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
         known.forget(model.schema)
         return nil
