@@ -76,6 +76,10 @@ struct VersionServerTests {
       #expect(try await client("PUT", "/models/Film", body).status == 403)
       let record = try await client("GET", path)
       #expect(record.body == #"{"id":1,"title":"a"}"#)
+      for name in ["%73chema", "s%63hema", "schem%61", "select=title&schema", "where=id=1&schem%61"] {
+        let page = try await client("GET", "/models/Film/records?\(name)=\(schema.digest)")
+        #expect(page.status == 200 && !page.body.contains("budget"), "\(name)")
+      }
       let whole = try await client("GET", "/models/Film/records/1")
       #expect(whole.body.contains("budget") && whole.headers["etag"] != record.headers["etag"])
       #expect(try await client("GET", "/models/Other/records?schema=\(schema.digest)").status == 400)

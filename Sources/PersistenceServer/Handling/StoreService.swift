@@ -214,9 +214,26 @@
 
     /// The digests of the client's schemas, that of the path's model first; nil if the request has none.
     func schemaDigests() throws -> [String]? {
-      guard path.takesSchema, let parameters, parameters.contains("schema") else { return nil }
+      guard path.takesSchema, let parameters, Self.mayHaveSchema(parameters) else { return nil }
       return try QueryParameters(parameters[...], known: nil)["schema"]
         .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+    }
+
+    /// Whether a parameter may be `schema`, also with escapes: no other name has a “c” in its second place.
+    private static func mayHaveSchema(_ parameters: String) -> Bool {
+      // Negative in a value.
+      var place = 0
+      for byte in parameters.utf8 {
+        if byte == UInt8(ascii: "&") {
+          place = 0
+        } else if byte == UInt8(ascii: "=") {
+          place = -1
+        } else if place >= 0 {
+          if byte == UInt8(ascii: "%") || (place == 1 && byte == UInt8(ascii: "c")) { return true }
+          place += 1
+        }
+      }
+      return false
     }
 
     /// The tags of the If-Match header, one of which the stored record must have.
