@@ -110,32 +110,59 @@ extension PersistentRecord {
       guard !models.isEmpty else { return }
       let schema = try Self.schema.model
       let row = RowBuffer(count: schema.fields.count)
+      // The answer to the only write of a transaction may come with that to the commit, if it runs again after a refusal.
+      let isAhead = together && models.count == 1 && access.isStore && access.root.capabilities.replays
+      func writeRow(in transaction: any StorageTransaction) throws {
+        if isAhead {
+          try row.withRow { try transaction.insertAhead($0, in: schema) }
+        } else {
+          try row.withRow { try write(transaction, $0, schema) }
+        }
+      }
       func putAll(_ transaction: any StorageTransaction) throws {
         try define(schema, in: transaction, of: access.root)
-        let isDone =
-          try together
-          && transaction.insertTogether(models.count, in: schema) { position, insert in
-            row.reset()
-            try models[position].encode(into: row)
-            try row.withRow(insert)
-          }
-        for model in isDone ? [] : models {
-          row.reset()
-          try model.encode(into: row)
-          do {
-            // The answer to the only write of a transaction may come with that to the commit, if it runs again after a
-            // refusal.
-            if together, models.count == 1, access.isStore, access.root.capabilities.replays {
-              try row.withRow { try transaction.insertAhead($0, in: schema) }
-            } else {
-              try row.withRow { try write(transaction, $0, schema) }
+        try models.withRecordsInPlace { records in
+          let isDone =
+            try together
+            && transaction.insertTogether(models.count, in: schema) { position, insert in
+              row.reset()
+              try records[position].encode(into: row)
+              try row.withRow(insert)
             }
-          } catch let error as PersistenceError {
-            throw error.at(model: schema.name, key: model.recordKey, location: access.root.location)
+          for position in 0..<(isDone ? 0 : models.count) {
+            row.reset()
+            try records[position].encode(into: row)
+            do { try writeRow(in: transaction) } catch let error as PersistenceError {
+              throw error.at(
+                model: schema.name, key: models[position].recordKey, location: access.root.location)
+            }
           }
         }
       }
       if models.count == 1 { try access.writeSingle(putAll) } else { try access.writeAtomically(putAll) }
+    }
+  }
+}
+
+/// A record in the memory of an array.
+///
+/// Code that is not specialized for a type of records copies every element that it uses, with a reference count for each
+/// text. A value that cannot be copied is used where it is.
+private struct RecordInPlace<Record: PersistentRecord>: ~Copyable {
+  private let record: Record
+
+  func encode(into row: RowBuffer) throws { try record.encode(into: row) }
+}
+
+extension Array where Element: PersistentRecord {
+  /// Calls a closure with the elements where they are; does nothing for an empty array.
+  fileprivate func withRecordsInPlace(
+    _ body: (UnsafePointer<RecordInPlace<Element>>) throws -> Void
+  ) throws {
+    try withUnsafeBufferPointer { elements in
+      guard let start = elements.baseAddress else { return }
+      // A struct has the layout of its only property.
+      try start.withMemoryRebound(to: RecordInPlace<Element>.self, capacity: elements.count) { try body($0) }
     }
   }
 }
