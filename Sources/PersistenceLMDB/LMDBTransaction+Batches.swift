@@ -32,23 +32,19 @@ extension LMDBTransaction {
 
   /// Writes sorted entries with one cursor, which need not search for the place of those behind all others.
   private func append(_ batch: EntryBatch, in space: KeySpace) throws {
-    known &= ~(1 << space.rawValue)
+    endAppending(to: space)
+    defer { greatest.forget(in: space) }
     var opened: OpaquePointer?
     try check(mdb_cursor_open(try current(), handle.database(space), &opened), "write to the store")
     guard let cursor = opened else { return }
     defer { mdb_cursor_close(cursor) }
-    let last = greatestKey(in: space)
-    last.clear()
     var (key, value) = (MDB_val(), MDB_val())
     let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)
-    if code == MDB_SUCCESS {
-      last.append(key.bytes)
-    } else if code != MDB_NOTFOUND {
-      try check(code, "write to the store")
-    }
+    if code != MDB_NOTFOUND { try check(code, "write to the store") }
+    greatest.set(code == MDB_SUCCESS ? key.bytes : nil, in: space)
     var isGreatest = false
     try batch.forEach { wanted, content in
-      isGreatest = isGreatest || TotalOrder.compare(wanted, last.bytes) > 0
+      isGreatest = isGreatest || greatest.isExceeded(by: wanted, in: space)
       var (key, value) = (MDB_val(wanted), MDB_val(content))
       try check(
         mdb_cursor_put(cursor, &key, &value, isGreatest ? UInt32(MDB_APPEND) : 0), "write to the store")

@@ -14,10 +14,12 @@ final class LMDBTransaction: ByteWriter {
 
   @exclusivity(unchecked) private var transaction: OpaquePointer?
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
-  /// The greatest key of each space, if known; a greater key is appended without a search.
-  @exclusivity(unchecked) private var greatest: [ByteBuffer?] = [nil, nil, nil]
-  /// The spaces whose greatest key is known, as bits.
-  @exclusivity(unchecked) var known = 0
+  /// The greatest key of each space; a greater key is appended without a search.
+  let greatest: LMDBGreatestKeys
+  /// The cursor behind the last record, while records are appended.
+  @exclusivity(unchecked) var appender: OpaquePointer?
+  /// The number of records that were appended since the last other change of the records.
+  @exclusivity(unchecked) var appends = 0
   /// Buffered index entries; LMDB writes them faster in key order.
   @exclusivity(unchecked) var pending = EntryBatch(limit: 32 << 20)
   /// The error of a failed flush, after which the transaction cannot commit.
@@ -41,6 +43,7 @@ final class LMDBTransaction: ByteWriter {
     self.environment = environment
     workspace = KeyValueWorkspace(planChooser: handle.planChooser)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
+    greatest = LMDBGreatestKeys(longest: longestKey)
     try begin()
   }
 
@@ -70,7 +73,7 @@ final class LMDBTransaction: ByteWriter {
           + "failed; close the store in all processes, and open it again",
         location: environment?.files.directory)
     }
-    known = 0
+    greatest.forgetAll()
   }
 
   /// Commits and ends the transaction, even if the commit fails.
@@ -130,6 +133,7 @@ final class LMDBTransaction: ByteWriter {
   }
 
   func closeCursors() {
+    endAppending()
     for cursor in cursors { cursor.close() }
     cursors.removeAll()
   }
@@ -159,35 +163,11 @@ extension LMDBTransaction {
     cursors.remove(at: index).close()
   }
 
-  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace, isReplacing: Bool) throws
-    -> UnsafeMutableRawBufferPointer?
-  {
-    let transaction = try current()
-    if space == .indexes { try writePending() }
-    var flags = MDB_RESERVE
-    let last = greatestKey(in: space)
-    let isGreatest = try isGreatest(key, last, in: space)
-    if isGreatest {
-      flags |= MDB_APPEND
-    } else if !isReplacing {
-      flags |= MDB_NOOVERWRITE
-    }
-    var stored = MDB_val(key)
-    var value = MDB_val(mv_size: count, mv_data: nil)
-    let code = mdb_put(transaction, handle.database(space), &stored, &value, UInt32(flags))
-    if code == MDB_KEYEXIST { return nil }
-    try check(code, "write a record")
-    if isGreatest {
-      last.clear()
-      last.append(key)
-    }
-    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
-  }
-
   func remove(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws -> Bool {
     let transaction = try current()
     if space == .indexes { try writePending() }
-    known &= ~(1 << space.rawValue)
+    greatest.forget(in: space)
+    endAppending(to: space)
     var stored = MDB_val(key)
     let code = mdb_del(transaction, handle.database(space), &stored, nil)
     if code == MDB_NOTFOUND { return false }
@@ -197,7 +177,8 @@ extension LMDBTransaction {
 
   func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace) throws {
     if space == .indexes { try writePending() }
-    known &= ~(1 << space.rawValue)
+    greatest.forget(in: space)
+    endAppending(to: space)
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(try current(), handle.database(space), &cursor), "delete records")
     defer { mdb_cursor_close(cursor) }
@@ -230,27 +211,6 @@ extension LMDBTransaction {
     return number
   }
 
-  func greatestKey(in space: KeySpace) -> ByteBuffer {
-    if let key = greatest[space.rawValue] { return key }
-    let key = ByteBuffer()
-    greatest[space.rawValue] = key
-    return key
-  }
-
-  /// Whether a key is greater than all keys of its space; keeps the greatest one in the buffer.
-  private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: KeySpace) throws
-    -> Bool
-  {
-    if known & 1 << space.rawValue == 0 {
-      let cursor = try acquireCursor(in: space)
-      defer { release(cursor) }
-      buffer.clear()
-      if let last = try cursor.last() { buffer.append(last.key) }
-      known |= 1 << space.rawValue
-    }
-    return TotalOrder.compare(key, buffer.bytes) > 0
-  }
-
   /// Runs a closure in a child transaction of LMDB; the parent is unused meanwhile.
   func nested(_ body: () throws -> Void) throws {
     try writePending()
@@ -259,7 +219,7 @@ extension LMDBTransaction {
     var child: OpaquePointer?
     try check(mdb_txn_begin(handle.environment, parent, 0, &child), "begin a nested transaction")
     transaction = child
-    known = 0
+    greatest.forgetAll()
     let wasNested = isNested
     isNested = true
     defer { isNested = wasNested }
@@ -271,7 +231,7 @@ extension LMDBTransaction {
       closeCursors()
       mdb_txn_abort(child)
       transaction = parent
-      known = 0
+      greatest.forgetAll()
       // The rollback of the child also undoes its failure.
       failure = nil
       throw error
