@@ -159,7 +159,7 @@ extension PostgresContext {
     let serializable = PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE")
     if store.isForeign {
       // Other programs know of no gate.
-      return [serializable, timeout, PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)]
+      return [serializable, timeout, store.versionQueries.version]
     }
     let (begin, lock) =
       switch mode {

@@ -108,7 +108,8 @@ extension PostgresConnection {
   func run(
     _ commands: [PostgresCommand], _ action: String, isReading: Bool = false, within limit: Duration? = nil
   ) throws -> [PostgresResult] {
-    let time = [store.configuration.statementTimeout, limit].compactMap(\.self).min()
+    let timeout = store.configuration.statementTimeout
+    let time = limit.map { limit in timeout.map { min($0, limit) } ?? limit } ?? timeout
     let deadline = time.map { ContinuousClock.now + $0 }
     // Earlier answers tell whether the transaction is healthy, in which statements can be deallocated.
     while prepared.count > Self.preparedLimit, unread > 0 {

@@ -96,14 +96,9 @@ final class PostgresSession {
   static func reading(
     _ connection: PostgresConnection, _ catalog: PostgresCatalog, locking: [PostgresCommand]
   ) -> PostgresSession {
-    let state = connection.store.state
-    return PostgresSession(
+    PostgresSession(
       .reading, connection, catalog,
-      opening: [PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepared: -6)] + locking
-        + [
-          PostgresCommand(
-            "SELECT version, pg_catalog.pg_current_snapshot()::text FROM \(state)", prepared: -7)
-        ])
+      opening: [.beginReading] + locking + [connection.store.versionQueries.versionAndMoment])
   }
 
   /// Makes the transaction outlive its call.

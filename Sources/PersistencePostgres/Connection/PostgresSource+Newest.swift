@@ -27,10 +27,10 @@ extension PostgresSource {
   ) throws -> PostgresResult? {
     let connection = try take()
     defer { pool.giveBack(connection) }
-    // The version is read after the rows: if it is still the known one, it was when the rows were read.
-    let check = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
     do {
-      let results = try connection.run(isGuarded ? [query] : [query, check], action, isReading: true)
+      // The version is read after the rows: if it is still the known one, it was when the rows were read.
+      let commands = isGuarded ? [query] : [query, store.versionQueries.version]
+      let results = try connection.run(commands, action, isReading: true)
       if isGuarded { return results.first }
       guard results.count == 2, results[1].count == 1, results[1].integer(0, 0) == version else {
         // The transaction that follows reads the catalog before it executes the statement again.

@@ -12,6 +12,8 @@ final class PostgresStore: Sendable {
   let dialect: PostgresDialect
   /// The statements that record the number of a transaction.
   let commitLogs: PostgresCommitLogs
+  /// The statements that read the version of the catalog in a store of this package.
+  let ownVersionQueries: PostgresVersionQueries
 
   /// The statements that begin a replayable transaction, and the version of the catalog that they require.
   private let opening = Lock<(version: Int64, commands: [PostgresCommand])?>(nil)
@@ -35,6 +37,7 @@ final class PostgresStore: Sendable {
     self.configuration = configuration
     dialect = PostgresDialect(schema: configuration.schema)
     commitLogs = PostgresCommitLogs(in: dialect.table("persistence_commits"))
+    ownVersionQueries = PostgresVersionQueries(of: dialect.table("persistence_state"))
   }
 
   /// Whether to remove old numbers of commits now: after the first commit of this context, and then not again within ten

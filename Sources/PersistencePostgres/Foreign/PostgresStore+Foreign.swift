@@ -6,8 +6,15 @@ import PersistenceSQL
 struct PostgresForeignSchema: Sendable {
   /// The rowset with the version of the catalog.
   let state: String
+  /// The statements that read that version.
+  let versionQueries: PostgresVersionQueries
   /// The views that are models, with the column that identifies their rows; nil where none does.
-  var viewKeys: [StoredName: String?] = [:]
+  let viewKeys: [StoredName: String?]
+
+  init(state: String, viewKeys: [StoredName: String?] = [:]) {
+    (self.state, self.viewKeys) = (state, viewKeys)
+    versionQueries = PostgresVersionQueries(of: state)
+  }
 }
 
 extension PostgresStore {
@@ -16,6 +23,9 @@ extension PostgresStore {
 
   /// The rowset with the version of the catalog, in a column `version`.
   var state: String { foreign?.state ?? own("state") }
+
+  /// The statements that read the version of the catalog.
+  var versionQueries: PostgresVersionQueries { foreign?.versionQueries ?? ownVersionQueries }
 
   /// The rowset with the version of another program's schema: a digest of the rows of the server's own catalog, which
   /// each change of a table replaces.

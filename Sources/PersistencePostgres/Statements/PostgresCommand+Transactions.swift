@@ -1,4 +1,7 @@
 extension PostgresCommand {
+  /// The begin of a transaction that reads.
+  static let beginReading = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepared: -6)
+
   /// The begin of a transaction that runs beside others, with its first writes.
   static let beginReplayable = PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE", prepared: -14)
   static let commit = PostgresCommand("COMMIT", prepared: -5)
