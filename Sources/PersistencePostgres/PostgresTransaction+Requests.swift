@@ -19,9 +19,7 @@ extension PostgresTransaction {
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
     try key.validate(for: schema)
     return try change(schema) { model in
-      var parameters = PostgresParameters()
-      for value in key.values { parameters.add(value) }
-      return try run(model.key(.deleteKey), model, parameters, mayCollide: false)
+      try run(model.key(.deleteKey), model, .key(key), mayCollide: false)
     } > 0
   }
 

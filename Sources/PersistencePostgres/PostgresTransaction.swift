@@ -198,7 +198,10 @@ extension PostgresTransaction {
   }
 
   private static func parameters(_ row: borrowing Row, _ schema: ModelSchema) -> PostgresParameters {
-    var parameters = PostgresParameters()
+    // A number takes 8 bytes, a UUID 16. A text with U+0000 or U+0001 takes more than its own bytes.
+    var size = 0
+    for position in 0..<row.count { size += max(16, row[position].borrowedBytes.count) }
+    var parameters = PostgresParameters(count: row.count, byteCount: size)
     for position in 0..<row.count { parameters.add(row[position], of: schema.fields[position].kind) }
     return parameters
   }

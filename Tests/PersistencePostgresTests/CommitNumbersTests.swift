@@ -207,5 +207,31 @@
       #expect(names.first?.integer(0, 0) == 4)
       try context.close()
     }
+
+    @Test("W1 hundreds of values of one statement reach the server in order, NULL, text and numbers alike")
+    func manyParameters() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let connection = try PostgresConnection.open(context.store)
+      // Too small a room grows.
+      for hasRoom in [true, false] {
+        let (count, bytes) = hasRoom ? (900, 9_000) : (1, 1)
+        var parameters = PostgresParameters(count: count, byteCount: bytes)
+        var conditions: [String] = []
+        for number in 0..<300 {
+          let place = 3 * number
+          parameters.add(Int64(number))
+          parameters.add(text: "text \(number)")
+          parameters.addNull(PostgresType.text)
+          conditions.append("$\(place + 1)::int8 = \(number) AND $\(place + 2)::text = 'text \(number)'")
+          conditions.append("$\(place + 3)::text IS NULL")
+        }
+        #expect(parameters.count == 900)
+        let command = PostgresCommand("SELECT \(conditions.joined(separator: " AND "))", parameters)
+        let results = try connection.run([command], "run a test's statement")
+        #expect(results.first?.integer(0, 0) == 1)
+      }
+      try context.close()
+    }
   }
 #endif

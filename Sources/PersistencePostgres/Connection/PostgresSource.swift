@@ -73,8 +73,7 @@ extension PostgresSource {
   {
     // A transaction keeps the functions of another program's view from writing.
     guard let (model, version) = cachedModel(for: schema), !model.isView else { return nil }
-    var parameters = PostgresParameters(isForeign: model.foreign != nil)
-    for value in key.values { parameters.add(value) }
+    let parameters = PostgresParameters.key(key, isForeign: model.foreign != nil)
     let isGuarded = store.canGuard(version)
     let text =
       isGuarded

@@ -8,9 +8,7 @@ extension PostgresForeignTransaction {
     try key.validate(for: schema)
     guard !key.hasForeignText else { return false }
     return try change(schema) { model in
-      var parameters = PostgresParameters(isForeign: true)
-      for value in key.values { parameters.add(value) }
-      let command = session.command(model.key(.deleteKey), of: model, parameters)
+      let command = session.command(model.key(.deleteKey), of: model, .key(key, isForeign: true))
       return try guarded(command, "delete a \(schema.name)", model).changes
     } > 0
   }

@@ -51,8 +51,7 @@ extension PostgresSession {
   func find(_ key: RecordKey, in schema: ModelSchema, filling row: RowBuffer) throws -> PostgresResult? {
     guard let model = try model(for: schema) else { return nil }
     if model.foreign != nil, key.hasForeignText { return nil }
-    var parameters = PostgresParameters(isForeign: model.foreign != nil)
-    for value in key.values { parameters.add(value) }
+    let parameters = PostgresParameters.key(key, isForeign: model.foreign != nil)
     let result = try run(
       command(model.key(.find), of: model, parameters), "find a \(schema.name)", reads: true)
     guard result.count > 0 else { return nil }

@@ -5,10 +5,17 @@ import PersistenceSQL
 
 /// The parameters of one statement: types, and values in the server's binary format.
 struct PostgresParameters {
-  private(set) var types: [Oid] = []
-  private var starts: [Int] = []
-  private var lengths: [Int32] = []
-  private var formats: [Int32] = []
+  /// One parameter without its value.
+  private struct Entry {
+    let type: Oid
+    /// Where the value begins; 0 for NULL.
+    let start: Int
+    let length: Int32
+    /// 0 for a value in text format, 1 for a binary one.
+    let format: Int32
+  }
+
+  private var entries: [Entry] = []
   /// The values, if there are any after a byte that gives even an empty one an address.
   private var bytes: [UInt8] = []
   /// Whether they are for tables of other programs: text has no escapes, and dates are moments.
@@ -16,7 +23,15 @@ struct PostgresParameters {
 
   init(isForeign: Bool = false) { self.isForeign = isForeign }
 
-  var count: Int { types.count }
+  /// Makes an empty list with room for a number of parameters and the bytes of their values.
+  init(isForeign: Bool = false, count: Int, byteCount: Int) {
+    self.isForeign = isForeign
+    entries.reserveCapacity(count)
+    // A byte precedes the values, and each has a terminator.
+    bytes.reserveCapacity(byteCount + count + 1)
+  }
+
+  var count: Int { entries.count }
 
   /// The number of bytes of all values.
   var byteCount: Int { max(0, bytes.count - 1) }
@@ -28,18 +43,25 @@ struct PostgresParameters {
       _ lengths: UnsafePointer<Int32>?, _ formats: UnsafePointer<Int32>?
     ) -> Result
   ) -> Result {
+    let count = entries.count
     guard count > 0 else { return body(nil, nil, nil, nil) }
-    return bytes.withUnsafeBytes { bytes in
-      let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-      let values: [UnsafePointer<CChar>?] = starts.map { start in
-        start == 0 ? nil : base.map { $0 + start }
-      }
-      return values.withUnsafeBufferPointer { values in
-        types.withUnsafeBufferPointer { types in
-          lengths.withUnsafeBufferPointer { lengths in
-            formats.withUnsafeBufferPointer { formats in
-              body(types.baseAddress, values.baseAddress, lengths.baseAddress, formats.baseAddress)
+    return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+      withUnsafeTemporaryAllocation(of: Oid.self, capacity: count) { types in
+        // The lengths, then the formats.
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * count) { numbers in
+          bytes.withUnsafeBytes { bytes in
+            let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            for place in 0..<count {
+              let entry = entries[place]
+              values.initializeElement(at: place, to: entry.start == 0 ? nil : base.map { $0 + entry.start })
+              types.initializeElement(at: place, to: entry.type)
+              numbers.initializeElement(at: place, to: entry.length)
+              numbers.initializeElement(at: count + place, to: entry.format)
             }
+            let lengths = numbers.baseAddress.map { UnsafePointer($0) }
+            return body(
+              types.baseAddress.map { UnsafePointer($0) }, values.baseAddress.map { UnsafePointer($0) },
+              lengths, lengths.map { $0 + count })
           }
         }
       }
@@ -50,19 +72,21 @@ struct PostgresParameters {
     if bytes.isEmpty { bytes.append(0) }
     let start = bytes.count
     write(&bytes)
-    types.append(type)
-    starts.append(start)
-    lengths.append(Int32(clamping: bytes.count - start))
-    formats.append(isText ? 0 : 1)
+    let length = Int32(clamping: bytes.count - start)
+    entries.append(Entry(type: type, start: start, length: length, format: isText ? 0 : 1))
     // A terminator, for values in text format.
     bytes.append(0)
   }
 
-  mutating func addNull(_ type: Oid) {
-    types.append(type)
-    starts.append(0)
-    lengths.append(0)
-    formats.append(1)
+  mutating func addNull(_ type: Oid) { entries.append(Entry(type: type, start: 0, length: 0, format: 1)) }
+
+  /// The values of a key.
+  static func key(_ key: RecordKey, isForeign: Bool = false) -> PostgresParameters {
+    // Most keys are a number or a short text.
+    var parameters = PostgresParameters(
+      isForeign: isForeign, count: key.values.count, byteCount: 16 * key.values.count)
+    for value in key.values { parameters.add(value) }
+    return parameters
   }
 
   mutating func add(_ number: Int64) { add(PostgresType.int8) { $0.append(bigEndian: number) } }
