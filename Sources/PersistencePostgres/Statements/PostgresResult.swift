@@ -26,9 +26,10 @@ final class PostgresResult: @unchecked Sendable {  // libpq does not change a re
   @inline(__always)
   func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
-    guard PQgetisnull(handle, row, column) == 0 else { return nil }
-    return UnsafeRawBufferPointer(
-      start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
+    let count = Int(PQgetlength(handle, row, column))
+    // The length of NULL is 0, as is that of few other values, so most cells take no third call.
+    guard count > 0 || PQgetisnull(handle, row, column) == 0 else { return nil }
+    return UnsafeRawBufferPointer(start: PQgetvalue(handle, row, column), count: count)
   }
 
   /// The text of a cell that this package wrote or the server made; nil for NULL.
