@@ -14,7 +14,7 @@
     /// Lets the server's statistics begin anew, as they do when it recovers from a crash.
     private func beginStatistics(_ scratch: Scratch) throws {
       func run() throws -> String? {
-        try scratch.run("SELECT \(PostgresServerRun.columns) FROM \(PostgresServerRun.source)").first
+        try scratch.run("SELECT \(PostgresServerRun.columns)").first
           .flatMap { PostgresServerRun.text($0) }
       }
       let before = try #require(try run())

@@ -23,8 +23,7 @@ extension PostgresOpening {
         + "state.version, catalog.model, catalog.layout "
         + "FROM \(store.own("state")) AS state LEFT JOIN \(store.own("catalog")) AS catalog ON true")
     let place = PostgresCommand(
-      "SELECT \(PostgresServerRun.columns), system_identifier "
-        + "FROM \(PostgresServerRun.source), pg_catalog.pg_control_system()")
+      "SELECT \(PostgresServerRun.columns), (pg_catalog.pg_control_system()).system_identifier")
     guard let results = try connection.attempt(settings + [found, place], "open the store"),
       results.count == settings.count + 2
     else { return nil }

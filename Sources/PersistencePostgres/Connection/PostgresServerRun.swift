@@ -5,14 +5,15 @@ import PersistenceDriver
 ///
 /// Then, the number of a lost transaction may become that of another one.
 enum PostgresServerRun {
-  /// The columns that tell the run, and the function that has the second one: its view costs a new connection more.
-  static let (columns, source) = (
+  /// The columns that tell the run.
+  ///
+  /// They call functions of the server: their views, or the functions as tables, cost a new connection more.
+  static let columns =
     "CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL "
-      + "ELSE pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()) END, stats_reset",
-    "pg_catalog.pg_stat_get_wal()"
-  )
+    + "ELSE pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()) END, "
+    + "(pg_catalog.pg_stat_get_wal()).stats_reset"
 
-  static let query = PostgresCommand("SELECT \(columns) FROM \(source)")
+  static let query = PostgresCommand("SELECT \(columns)")
 
   /// The column that tells a standby from other servers, by when it started; NULL for a primary server.
   static let standby =
@@ -28,7 +29,7 @@ enum PostgresServerRun {
   /// What ``text(_:)`` makes of the columns, in SQL: a binary time counts the microseconds since 2000.
   static let sqlText =
     "(SELECT pg_catalog.left(file, 8) || ' ' || ((extract(epoch FROM reset) - 946684800) * 1000000)::int8::text "
-    + "FROM (SELECT \(columns) FROM \(source)) AS run (file, reset))"
+    + "FROM (SELECT \(columns)) AS run (file, reset))"
 }
 
 extension PostgresConnection {

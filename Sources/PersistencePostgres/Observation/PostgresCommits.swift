@@ -142,12 +142,11 @@ final class PostgresCommits: NumberedCommits {
       + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
       + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)) END)"
     let (news, known) = isFirst ? ("NULL::text", "NULL::int8") : (found, count(from: since))
-    let (run, source) =
-      knowsRun ? (PostgresServerRun.columns, ", " + PostgresServerRun.source) : ("NULL, NULL", "")
+    let run = knowsRun ? PostgresServerRun.columns : "NULL, NULL"
     return
       "SELECT \(now)::text, found, \(isWhole), \(run), \(PostgresServerRun.standby), \(known), \(count(from: now)), "
       + "least::text, pg_catalog.pg_snapshot_xmax(\(now)) = pg_catalog.pg_snapshot_xmax(\(since)), $1::text "
-      + "FROM (SELECT \(news) AS found, \(least) AS least OFFSET 0) AS news" + source
+      + "FROM (SELECT \(news) AS found, \(least) AS least OFFSET 0) AS news"
   }
 
   /// Statements around a check in a transaction that also reads records.
