@@ -11,6 +11,8 @@ public final class ContextMonitor: Sendable {
   public let logger: Logger
 
   private let pins = Mutex(Pins())
+  /// The number of held pins, which each commit asks for.
+  private let heldCount = Atomic<Int>(0)
   private let wholeness = Atomic<Bool>(false)
   private let settled = Mutex<[ObjectIdentifier: ModelSchema]>([:])
   private let isChecked = Atomic<Bool>(false)
@@ -178,6 +180,7 @@ extension ContextMonitor {
     let token = pins.withLock { pins in
       pins.next += 1
       pins.held.append(Pin(token: pins.next, place: place, request: request.shape, since: .now))
+      heldCount.store(pins.held.count, ordering: .relaxed)
       return pins.next
     }
     reportLongHeldResults()
@@ -186,7 +189,11 @@ extension ContextMonitor {
 
   /// Records that a result was released, and reports it if it was held for too long.
   package func released(_ token: UInt64) {
-    let pin = pins.withLock { pins in pins.index(of: token).map { pins.held.remove(at: $0) } }
+    let pin = pins.withLock { pins in
+      let pin = pins.index(of: token).map { pins.held.remove(at: $0) }
+      heldCount.store(pins.held.count, ordering: .relaxed)
+      return pin
+    }
     guard let pin else { return }
     let duration = ContinuousClock.now - pin.since
     if duration > settings.longHeldResult, !pin.isReported { report(pin, duration) }
@@ -199,6 +206,7 @@ extension ContextMonitor {
   ///
   /// Drivers call it after each commit.
   public func reportLongHeldResults() {
+    guard heldCount.load(ordering: .relaxed) > 0 else { return }
     let now = ContinuousClock.now
     let late = pins.withLock { pins -> [Pin] in
       guard !pins.held.isEmpty else { return [] }

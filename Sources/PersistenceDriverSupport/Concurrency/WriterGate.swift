@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import PersistenceDriver
 
 /// Admits one writer of a process at a time, or several that share the gate, in order of arrival and with a time-out
@@ -52,7 +51,7 @@ public final class WriterGate: Sendable {
     init(thread: ThreadIdentity, isSharer: Bool) { (self.thread, self.isSharer) = (thread, isSharer) }
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let sharerLimit: Int
 
   /// Creates an open gate.
@@ -65,7 +64,7 @@ public final class WriterGate: Sendable {
   package var isEnteredByThisThread: Bool { state.withLock { $0.contains(.current) } }
 
   /// The number of waiting writers.
-  package var waitingWriters: Int { state.withLock(\.waiters.count) }
+  package var waitingWriters: Int { state.withLock { $0.waiters.count } }
 
   /// Waits until the calling thread is the only writer.
   ///

@@ -1,4 +1,3 @@
-import Synchronization
 import PersistencePrimitives
 import PersistenceDriver
 
@@ -12,7 +11,7 @@ package final class CommitObserver: Sendable {
   /// The observed context; closing it ends the observer.
   let owner: ObjectIdentifier
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// What to observe, in terms of the store, whose schema may differ from the declared one and may change.
   struct Target: Sendable {
@@ -64,13 +63,13 @@ package final class CommitObserver: Sendable {
     self.keyLimit = min(max(0, keyLimit), Int.max - 1)
     owner = ObjectIdentifier(context.innermost)
     let changes = KeyChanges(limit: self.keyLimit, keepsUndone: keepsUndone)
-    state = Mutex(State(changes: changes, target: try Target(request)))
+    state = Lock(State(changes: changes, target: try Target(request)))
   }
 
-  var target: Target { state.withLock(\.target) }
+  var target: Target { state.withLock { $0.target } }
 
   /// Whether the schema of the store may have changed since the last ``settle(_:)``.
-  var isStale: Bool { state.withLock(\.isStale) }
+  var isStale: Bool { state.withLock { $0.isStale } }
 
   /// Sets what to observe: the request in terms of the newest state, to which no commit is added meanwhile.
   func settle(_ request: FetchRequest) throws {
@@ -151,5 +150,5 @@ package final class CommitObserver: Sendable {
   }
 
   /// Whether the context was closed.
-  package var hasEnded: Bool { state.withLock(\.hasEnded) }
+  package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 }

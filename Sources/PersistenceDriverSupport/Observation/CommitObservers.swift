@@ -20,7 +20,7 @@ import Synchronization
 public final class CommitObservers: Sendable {
   let observers = Lock<[CommitObserver]>([])
   /// The same observers, for transactions that begin: they must not wait for a check, which asks a server.
-  private let listed = Mutex<[CommitObserver]>([])
+  private let listed = Lock<[CommitObserver]>([])
   private let observed = Atomic<Bool>(false)
   static let ledger = StoredName(ReservedModel.fillLedger)
 

@@ -1,9 +1,7 @@
-import Synchronization
-
 /// Work that many threads ask for at the same time, and that one of them does for all.
 package final class SharedTurn: Sendable {
   /// Whether a thread does the work, and whether another one has asked since it began.
-  private let state = Mutex((isTaken: false, isWanted: false))
+  private let state = Lock((isTaken: false, isWanted: false))
   /// How often a thread does the work in a row, before it leaves it to one that nobody waits for.
   private static let limit = 2
 
