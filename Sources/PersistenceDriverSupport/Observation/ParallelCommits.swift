@@ -18,7 +18,10 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   let numbered: any NumberedCommits
 
   /// The search for commits, which one thread makes for all that have committed.
-  let search = SharedTurn()
+  ///
+  /// Each search asks the server, and each that finds something lets observers read. Without a pause, both would take the
+  /// processors from many writers all the time.
+  let search = SharedTurn(pause: 0.005)
 
   private let condition = NSCondition()
   /// The changes of commits that no check has found yet, by the numbers of the transactions.
