@@ -180,6 +180,21 @@
       try ModelSchema(name: "Another", fields: [FieldSchema("id", .int64)], key: ["id"])
     }
 
+    @Test("S1 declarations that follow one another at one place in memory are mapped each by its own fields")
+    func shortLivedDeclarations() throws {
+      try context.transaction { try $0.define(Self.another.get()) }
+      for number in 0..<100 {
+        let isSame = number.isMultiple(of: 2)
+        let schema = try ModelSchema(
+          name: "Another", fields: [FieldSchema("id", isSame ? .int64 : .string)], key: ["id"])
+        let key = RecordKey([isSame ? .integer(1) : .text("1")])
+        let expected: PersistenceError.Code? = isSame ? nil : .schemaMismatch
+        #expect(failure { _ = try context.find(key, in: schema) { _ in } }?.code == expected)
+        #expect(failure { _ = try context.count(FetchRequest(schema)) }?.code == expected)
+      }
+      try context.close()
+    }
+
     @Test("W6 R2 finds and writes beside changes of the catalog see the newest one, and none of them fails")
     func besideDefinitions() throws {
       let group = DispatchGroup()

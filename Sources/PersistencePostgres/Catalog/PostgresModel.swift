@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQL
 import Synchronization
 
@@ -43,6 +44,9 @@ final class PostgresModel: Sendable {
 
   /// The shapes of requests that need a cursor.
   let longShapes = PostgresLongShapes()
+
+  /// The text of the query that finds a record by its key if a version of the catalog is the newest, as it was last used.
+  let guardedFind = Lock<(version: Int64, text: PostgresStore.Text)?>(nil)
 
   init(_ schema: ModelSchema, in table: PostgresTable, number: UInt32) {
     self.schema = schema

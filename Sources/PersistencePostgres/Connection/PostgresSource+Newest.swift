@@ -6,10 +6,12 @@ import PersistenceSQL
 extension PostgresSource {
   /// A model of the cached catalog, and the catalog's version; nil where a transaction has to look for the model.
   func cachedModel(for schema: ModelSchema) -> (model: PostgresModel, version: Int64)? {
+    if let known = store.knownModel(for: schema) { return known }
     guard let catalog = store.catalog,
       let table = try? store.table(StoredName(schema.name), in: catalog),
       let model = try? table.model(for: schema, store: store)
     else { return nil }
+    store.remember(model, of: schema, at: catalog.version)
     return (model, catalog.version)
   }
 

@@ -77,8 +77,7 @@ extension PostgresSource {
     let isGuarded = store.canGuard(version)
     let text =
       isGuarded
-      ? store.text(of: model.key(.find), on: model.table, ifNewest: version)
-      : store.text(of: model.key(.find), on: model.table)
+      ? store.findText(for: model, ifNewest: version) : store.text(of: model.key(.find), on: model.table)
     let query = PostgresCommand(text.sql, prepared: text.number, parameters)
     guard let found = try answer(to: query, at: version, isGuarded: isGuarded, "find a \(schema.name)")
     else { return nil }

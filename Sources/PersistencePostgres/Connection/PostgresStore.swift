@@ -24,7 +24,7 @@ final class PostgresStore: Sendable {
   let cancelling = BlockingThreads("persistence cancel", limit: 16)
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
-  private let newest = Lock<PostgresCatalog?>(nil)
+  private let newest = Lock(Newest())
   private let foreignSchema = Lock<PostgresForeignSchema?>(nil)
   private let nextModel = Atomic<UInt32>(1)
   private let nextText = Atomic<Int>(1)
@@ -87,11 +87,15 @@ final class PostgresStore: Sendable {
     text(for: .statement(key, version: nil)) { SQLQueryTranslator.text(of: key, on: table, dialect) }
   }
 
-  /// The text of a query that fails unless a version of the catalog is the newest.
-  func text(of key: StatementKey, on table: SQLTable, ifNewest version: Int64) -> Text {
-    text(for: .statement(key, version: version)) {
-      PostgresVersionTable(version, self).guarding(SQLQueryTranslator.text(of: key, on: table, dialect))
+  /// The text of the query that finds a record by its key, and fails unless a version of the catalog is the newest.
+  func findText(for model: PostgresModel, ifNewest version: Int64) -> Text {
+    if let known = model.guardedFind.withLock({ $0 }), known.version == version { return known.text }
+    let key = model.key(.find)
+    let made = text(for: .statement(key, version: version)) {
+      PostgresVersionTable(version, self).guarding(SQLQueryTranslator.text(of: key, on: model.table, dialect))
     }
+    model.guardedFind.withLock { $0 = (version, made) }
+    return made
   }
 
   /// The statements that begin a replayable transaction with its first writes, lock the writers' gate, and fail unless a
@@ -120,11 +124,40 @@ final class PostgresStore: Sendable {
     }
   }
 
+  /// A catalog, and the declarations that reads have mapped to it.
+  private struct Newest {
+    var catalog: PostgresCatalog?
+    var models: [ObjectIdentifier: PostgresModel] = [:]
+  }
+
   /// The newest catalog that a connection has read; nil if it is known to be stale.
   var catalog: PostgresCatalog? {
-    get { newest.withLock { $0 } }
-    set { newest.withLock { $0 = newValue } }
+    get { newest.withLock { $0.catalog } }
+    set { newest.withLock { $0 = Newest(catalog: newValue) } }
   }
+
+  /// The model of a declaration that a read has mapped to the newest catalog, and the version of that; nil for others.
+  func knownModel(for schema: ModelSchema) -> (model: PostgresModel, version: Int64)? {
+    newest.withLock { newest in
+      guard let version = newest.catalog?.version, let model = newest.models[schema.identity] else {
+        return nil
+      }
+      return (model: model, version: version)
+    }
+  }
+
+  /// Remembers the model of a declaration, as long as the catalog stays the newest that is known.
+  func remember(_ model: PostgresModel, of schema: ModelSchema, at version: Int64) {
+    // The model keeps its own declaration. Another one may end, and a third one get its identity.
+    guard model.schema.identity == schema.identity else { return }
+    newest.withLock { newest in
+      guard newest.catalog?.version == version else { return }
+      if newest.models.count >= Self.modelLimit { newest.models.removeAll() }
+      newest.models[schema.identity] = model
+    }
+  }
+
+  private static let modelLimit = 500
 
   /// Whether statements can fail unless a version of the catalog is the newest, as far as this side knows.
   func canGuard(_ version: Int64) -> Bool { !isForeign && withoutTable.load(ordering: .relaxed) != version }
