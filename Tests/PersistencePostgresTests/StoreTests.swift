@@ -184,6 +184,8 @@
       try context.save((1...300).map { Scratch.row($0, "text \($0)") })
       let results = try context.fetch(FetchRequest(Scratch.schema.get()))
       #expect(try results.read(from: 250, limit: 100) { _ in } == 50)
+      let few = PredicateNode.comparison(field: "id", .less, .integer(10))
+      #expect(try context.count(FetchRequest(Scratch.schema.get(), where: few)) == 9)
       let connection = try context.pool.take()
       let text = "SELECT count(*), current_setting('row_security') FROM pg_prepared_statements"
       let facts = try connection.run([PostgresCommand(text)], "look")

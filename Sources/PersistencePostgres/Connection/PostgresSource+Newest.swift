@@ -30,16 +30,20 @@ extension PostgresSource {
     let connection = try take()
     defer { pool.giveBack(connection) }
     do {
+      if isGuarded { return try connection.run([query], action, isReading: true).first }
       // The version is read after the rows: if it is still the known one, it was when the rows were read.
-      let commands = isGuarded ? [query] : [query, store.versionQueries.version]
+      let check = store.versionQueries.version
+      let commands: [PostgresCommand] =
+        query.isPlannedForValues ? [.planForValues, query, .planAsUsual, check] : [query, check]
       let results = try connection.run(commands, action, isReading: true)
-      if isGuarded { return results.first }
-      guard results.count == 2, results[1].count == 1, results[1].integer(0, 0) == version else {
+      guard results.count == commands.count, let state = results.last, state.count == 1,
+        state.integer(0, 0) == version
+      else {
         // The transaction that follows reads the catalog before it executes the statement again.
         store.catalog = nil
         return nil
       }
-      return results[0]
+      return results[query.isPlannedForValues ? 1 : 0]
     } catch let error as PersistenceError
       where [.timedOut, .cancelled].contains(error.code) || error.isPostgres("55P03")
     {
@@ -61,7 +65,7 @@ extension PostgresSource {
       let results = try? PostgresResults(request, selecting: positions, of: model, store.dialect),
       let (statement, most) = results.wholeStatement()
     else { return nil }
-    let query = try store.command(statement, of: model)
+    let query = try store.standaloneCommand(statement, of: model)
     guard let rows = try answer(to: query, at: version, "read from \(request.schema.name)"),
       results.begin(rows, atMost: most)
     else { return nil }
@@ -74,7 +78,7 @@ extension PostgresSource {
     guard let (model, version) = cachedModel(for: request.schema), !model.isView,
       let query = try? PostgresQuery(request, of: model, store.dialect), let statement = query.count
     else { return nil }
-    let command = try store.command(statement, of: model)
+    let command = try store.standaloneCommand(statement, of: model)
     let action = "count the records of \(request.schema.name)"
     return try answer(to: command, at: version, action).map(query.counted)
   }

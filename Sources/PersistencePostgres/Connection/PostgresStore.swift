@@ -1,3 +1,4 @@
+import CPostgres
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
@@ -68,12 +69,14 @@ final class PostgresStore: Sendable {
   private enum KeyedText: Hashable {
     /// A statement of a table; where the version of the catalog is not nil, it fails unless that is the newest.
     case statement(StatementKey, version: Int64?)
+    /// A statement that is prepared for parameters of these types.
+    case typed(StatementKey, [Oid])
     /// The statement that locks the writers' gate, if a version of the catalog is the newest.
     case gate(version: Int64)
 
     func hash(into hasher: inout Hasher) {
       switch self {
-      case .statement(let key, _): hasher.combine(key.hash)
+      case .statement(let key, _), .typed(let key, _): hasher.combine(key.hash)
       case .gate(let version): hasher.combine(version)
       }
     }
@@ -85,6 +88,11 @@ final class PostgresStore: Sendable {
   /// The text of a statement key, from the cache if possible.
   func text(of key: StatementKey, on table: SQLTable) -> Text {
     text(for: .statement(key, version: nil)) { SQLQueryTranslator.text(of: key, on: table, dialect) }
+  }
+
+  /// The text of a statement key, with a number of its own for each list of parameter types.
+  func text(of key: StatementKey, on table: SQLTable, typed types: [Oid]) -> Text {
+    text(for: .typed(key, types)) { SQLQueryTranslator.text(of: key, on: table, dialect) }
   }
 
   /// The text of the query that finds a record by its key, and fails unless a version of the catalog is the newest.

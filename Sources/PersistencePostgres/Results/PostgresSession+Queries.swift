@@ -87,4 +87,23 @@ extension PostgresStore {
       : text(of: key, on: model.table).sql
     return PostgresCommand(sql, parameters)
   }
+
+  /// A statement with conditions outside of transactions: the connection prepares it once, and the server plans it for its
+  /// values each time.
+  ///
+  /// A plan for any values may take a hundred times as long. Other programs change the types of their columns, after which a
+  /// prepared statement fails, so those of their tables are not prepared.
+  func standaloneCommand(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
+    guard !statement.isPlannedAnew, model.foreign == nil, configuration.pooler == .session else {
+      return try command(statement, of: model)
+    }
+    var parameters = PostgresParameters()
+    try parameters.add(statement.bindings)
+    guard parameters.count > 0 else { return try command(statement, of: model) }
+    // The server reads binary values by the types of the preparation.
+    let known = text(of: statement.key, on: model.table, typed: parameters.types)
+    var prepared = PostgresCommand(known.sql, prepared: known.number, parameters)
+    prepared.isPlannedForValues = true
+    return prepared
+  }
 }

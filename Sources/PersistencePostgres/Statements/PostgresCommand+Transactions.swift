@@ -11,6 +11,12 @@ extension PostgresCommand {
   static let savepointOfRead = PostgresCommand("SAVEPOINT read", prepared: -1)
   static let releaseOfRead = PostgresCommand("RELEASE read", prepared: -2)
 
+  /// The statements around prepared ones that the server plans for their values each time.
+  ///
+  /// The connection is outside of transactions, so a batch that fails undoes the first one.
+  static let planForValues = PostgresCommand("SET plan_cache_mode = force_custom_plan", prepared: -23)
+  static let planAsUsual = PostgresCommand("SET plan_cache_mode TO DEFAULT", prepared: -24)
+
   /// The statement that limits how long the statements of a transaction wait for locks.
   static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
     // 0 would mean no limit, and a long time may exceed any integer.

@@ -33,6 +33,9 @@ struct PostgresParameters {
 
   var count: Int { entries.count }
 
+  /// The type of each parameter; 0 where the server infers it.
+  var types: [Oid] { entries.map { $0.type } }
+
   /// The number of bytes of all values.
   var byteCount: Int { max(0, bytes.count - 1) }
 
