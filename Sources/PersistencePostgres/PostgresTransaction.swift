@@ -70,7 +70,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
     session.hasWritten = true
     if model.canCopy { return try session.copy(row, into: model) }
     let command = session.command(model.key(.insertIfAbsent), of: model, Self.parameters(row, schema))
-    try session.enqueue(command, "write a \(schema.name)", isInsertion: true)
+    try session.enqueue(command, model.writeAction, isInsertion: true)
   }
 
   func waitForInsertions() throws -> Bool {
@@ -101,7 +101,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
   {
     session.hasWritten = true
     let command = session.command(model.key(kind), of: model, parameters)
-    try session.enqueue(command, "write a \(model.schema.name)")
+    try session.enqueue(command, model.writeAction)
   }
 
   /// Runs a write, and names the index that rejects it.
@@ -122,7 +122,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
   ) throws -> Int {
     session.hasWritten = true
     let command = session.command(key, of: model, parameters)
-    let action = "write a \(model.schema.name)"
+    let action = model.writeAction
     // If a deferred one collides, the whole transaction runs again.
     let isGuarded = mayCollide && !(session.isDeferred && depth == 0)
     do {

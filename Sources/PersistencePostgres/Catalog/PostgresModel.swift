@@ -24,6 +24,9 @@ final class PostgresModel: Sendable {
   /// The number of this declaration in statement keys.
   let number: UInt32
 
+  /// What finds and writes of single records do, for messages.
+  let findAction, writeAction: String
+
   /// An index of the table.
   struct Index: Sendable {
     /// The declared positions of its fields.
@@ -51,6 +54,7 @@ final class PostgresModel: Sendable {
   init(_ schema: ModelSchema, in table: PostgresTable, number: UInt32) {
     self.schema = schema
     self.number = number
+    (findAction, writeAction) = ("find a \(schema.name)", "write a \(schema.name)")
     layout = table.layout
     let stored = table.layout.schema
     let foreign = table.foreign.map { foreign in

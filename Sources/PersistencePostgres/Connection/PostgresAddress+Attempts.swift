@@ -8,16 +8,18 @@ extension PostgresAddress {
   ///
   /// - Parameter environment: The variables of the process.
   /// - Returns: The parameters for libpq of each attempt.
-  func attempts(_ environment: [String: String] = ProcessInfo.processInfo.environment)
+  func attempts(_ environment: @autoclosure () -> [String: String] = ProcessInfo.processInfo.environment)
     -> [[(keyword: String, value: String)]]
   {
     let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+    guard hosts.count > 1 else { return [parameters] }
+    let environment = environment()
     let isOfURL =
       value("service") == nil
       && ["PGSERVICE", "PGHOSTADDR", "PGLOADBALANCEHOSTS"].allSatisfy { environment[$0] == nil }
       && (!ports.isEmpty || environment["PGPORT"]?.contains(",") != true)
     // libpq fills gaps, and tells what is wrong with lists of different lengths.
-    guard isOfURL, hosts.count > 1, !(hosts + addresses).contains(""),
+    guard isOfURL, !(hosts + addresses).contains(""),
       addresses.isEmpty || addresses.count == hosts.count, ports.count < 2 || ports.count == hosts.count
     else { return [parameters] }
     func attempt(_ place: Int, _ role: String?) -> [(keyword: String, value: String)] {

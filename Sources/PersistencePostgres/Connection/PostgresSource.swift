@@ -79,7 +79,7 @@ extension PostgresSource {
       isGuarded
       ? store.findText(for: model, ifNewest: version) : store.text(of: model.key(.find), on: model.table)
     let query = PostgresCommand(text.sql, prepared: text.number, parameters)
-    guard let found = try answer(to: query, at: version, isGuarded: isGuarded, "find a \(schema.name)")
+    guard let found = try answer(to: query, at: version, isGuarded: isGuarded, model.findAction)
     else { return nil }
     if found.count > 0 {
       do {

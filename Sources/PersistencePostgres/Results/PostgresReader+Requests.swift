@@ -52,8 +52,7 @@ extension PostgresSession {
     guard let model = try model(for: schema) else { return nil }
     if model.foreign != nil, key.hasForeignText { return nil }
     let parameters = PostgresParameters.key(key, isForeign: model.foreign != nil)
-    let result = try run(
-      command(model.key(.find), of: model, parameters), "find a \(schema.name)", reads: true)
+    let result = try run(command(model.key(.find), of: model, parameters), model.findAction, reads: true)
     guard result.count > 0 else { return nil }
     do {
       try result.fill(row, row: 0, model.columns)
