@@ -20,7 +20,10 @@ final class PostgresSession {
   let connection: PostgresConnection
   let store: PostgresStore
   private(set) var kind: Kind
-  var catalog: PostgresCatalog
+  var catalog: PostgresCatalog { didSet { lastModel = nil } }
+
+  /// The model that was asked for last; nil if the catalog has changed since.
+  var lastModel: PostgresModel?
 
   /// The statements that begin the transaction, as long as they are not sent.
   private var opening: [PostgresCommand]

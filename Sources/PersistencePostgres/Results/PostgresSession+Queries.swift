@@ -51,10 +51,12 @@ extension PostgresSession {
   /// A deferred transaction begins before it misses a model or finds another one, since no statement would tell it that
   /// another process has defined or changed the model meanwhile.
   func model(for schema: ModelSchema) throws -> PostgresModel? {
+    if let lastModel, lastModel.schema.identity == schema.identity { return lastModel }
     do {
       let table = try store.table(StoredName(schema.name), in: catalog)
       if table == nil, isDeferred { try sendBegin() }
-      return try table?.model(for: schema, store: store)
+      lastModel = try table?.model(for: schema, store: store)
+      return lastModel
     } catch {
       if isDeferred { try sendBegin() }
       throw error
