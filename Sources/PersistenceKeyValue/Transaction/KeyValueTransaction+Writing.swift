@@ -19,7 +19,13 @@ extension KeyValueTransaction {
   private func write(_ row: borrowing Row, in schema: ModelSchema, _ expectation: Expectation) throws {
     try requireOpen()
     try schema.validate(row)
-    let binding = try writableBinding(schema)
+    try write(row, in: schema, to: writableBinding(schema), expectation)
+  }
+
+  /// Writes a row to a bound model; what a parameter refers to is not retained for each record.
+  private func write(
+    _ row: borrowing Row, in schema: ModelSchema, to binding: ModelBinding, _ expectation: Expectation
+  ) throws {
     let length = try binding.layout.packedLength(of: row)
     let stored = writtenKey
     stored.clear()
