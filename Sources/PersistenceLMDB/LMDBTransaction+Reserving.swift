@@ -6,17 +6,39 @@ extension LMDBTransaction {
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
   {
+    var value = MDB_val(mv_size: count, mv_data: nil)
+    guard try reserve(key, &value, in: space, isReplacing: isReplacing) else { return nil }
+    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
+  }
+
+  func insert(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace) throws -> EntryInsertion {
+    var value = MDB_val(mv_size: count, mv_data: nil)
+    if try reserve(key, &value, in: space, isReplacing: false) {
+      return .reserved(UnsafeMutableRawBufferPointer(start: value.mv_data, count: count))
+    }
+    // LMDB passes the existing value, unless the entry was to be the last one.
+    if value.mv_data != nil { return .existing(value.bytes) }
+    guard let found = try self.value(of: key, in: space) else {
+      throw PersistenceError.damaged("the tree \(space.name) has keys that are out of order")
+    }
+    return .existing(found)
+  }
+
+  /// Adds or replaces an entry, and takes the memory of its value; returns false if there is one that is not to be replaced.
+  private func reserve(
+    _ key: UnsafeRawBufferPointer, _ value: inout MDB_val, in space: KeySpace, isReplacing: Bool
+  ) throws -> Bool {
     if space == .indexes { try writePending() }
     var stored = MDB_val(key)
-    var value = MDB_val(mv_size: count, mv_data: nil)
     let isGreatest = try isGreatest(key, in: space)
     let code =
       try isGreatest
       ? append(&stored, &value, in: space) : put(&stored, &value, in: space, isReplacing: isReplacing)
-    if code == MDB_KEYEXIST { return nil }
+    if code == MDB_KEYEXIST { return false }
     try check(code, "write a record")
+    commitsState = true
     if isGreatest { greatest.set(key, in: space) }
-    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
+    return true
   }
 
   /// Whether a key is greater than all keys of its space, of which the greatest one is known from then on.

@@ -11,6 +11,8 @@ final class LMDBTransaction: ByteWriter {
   /// Borrowed bytes lie in pages that the next write may move.
   var copiesRows: Bool { true }
   var keepsEntries: Bool { true }
+  /// Whether the transaction has changed something, and LMDB thus writes and synchronizes a state.
+  @exclusivity(unchecked) var commitsState = false
 
   @exclusivity(unchecked) private var transaction: OpaquePointer?
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
@@ -74,6 +76,7 @@ final class LMDBTransaction: ByteWriter {
         location: environment?.files.directory)
     }
     greatest.forgetAll()
+    commitsState = false
   }
 
   /// Commits and ends the transaction, even if the commit fails.
@@ -220,7 +223,7 @@ extension LMDBTransaction {
     try check(mdb_txn_begin(handle.environment, parent, 0, &child), "begin a nested transaction")
     transaction = child
     greatest.forgetAll()
-    let wasNested = isNested
+    let (wasNested, hadChanges) = (isNested, commitsState)
     isNested = true
     defer { isNested = wasNested }
     do {
@@ -232,6 +235,7 @@ extension LMDBTransaction {
       mdb_txn_abort(child)
       transaction = parent
       greatest.forgetAll()
+      commitsState = hadChanges
       // The rollback of the child also undoes its failure.
       failure = nil
       throw error

@@ -62,8 +62,26 @@ extension ByteCursor {
   }
 }
 
+/// The result of adding an entry.
+package enum EntryInsertion {
+  /// The memory for the value, which the caller fills before any other call.
+  case reserved(UnsafeMutableRawBufferPointer)
+  /// The value of the entry that exists already, valid until the next write.
+  case existing(UnsafeRawBufferPointer)
+}
+
 /// The writes of a transaction on a byte store.
 package protocol ByteWriter: ByteReader {
+  /// Whether the transaction has changed something, so that its commit makes a new state durable; false if the writer does
+  /// not know.
+  ///
+  /// Then, and only then, a record need not be written that is stored with the same bytes already: an earlier transaction,
+  /// possibly of another process, may have been less durable.
+  var commitsState: Bool { get }
+
+  /// Adds an entry, unless there is one with its key.
+  func insert(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace) throws -> EntryInsertion
+
   /// Inserts an entry and returns the memory for its value, which the caller fills before any other call.
   ///
   /// - Returns: nil if an entry exists that is not to be replaced.
@@ -99,6 +117,17 @@ package protocol ByteWriter: ByteReader {
 }
 
 extension ByteWriter {
+  package var commitsState: Bool { false }
+
+  package func insert(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace) throws -> EntryInsertion
+  {
+    if let memory = try reserve(key, count: count, in: space, isReplacing: false) { return .reserved(memory) }
+    guard let value = try value(of: key, in: space) else {
+      throw PersistenceError.damaged("an entry exists that cannot be found")
+    }
+    return .existing(value)
+  }
+
   package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws
   {
     try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)

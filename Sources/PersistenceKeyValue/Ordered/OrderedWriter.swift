@@ -86,6 +86,17 @@ extension OrderedWriter {
   {
     let known = isReplacing && undo.isEmpty ? nil : try value(of: key, in: space)
     guard isReplacing || known == nil else { return nil }
+    return try reserve(key, over: known, count: count, in: space)
+  }
+
+  func insert(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace) throws -> EntryInsertion {
+    if let known = try value(of: key, in: space) { return .existing(known) }
+    return .reserved(try reserve(key, over: nil, count: count, in: space))
+  }
+
+  private func reserve(
+    _ key: UnsafeRawBufferPointer, over known: UnsafeRawBufferPointer?, count: Int, in space: KeySpace
+  ) throws -> UnsafeMutableRawBufferPointer {
     try willChange(key, known, in: space)
     let entry = ReservedEntry(key, count: count, in: space)
     try run { _ in }

@@ -31,26 +31,14 @@ extension KeyValueTransaction {
     stored.clear()
     try binding.appendKey(of: row, to: stored)
     binding.storeRecordKey(stored, longest: writer.longestKey)
+    let old: UnsafeRawBufferPointer?
     if !binding.hasUniqueIndex, expectation != .present {
       // The common case of a new record takes a single descent of the tree.
-      if !binding.indexes.isEmpty {
-        try newEntries.prepare(
-          row, binding, storedKey: stored.bytes, .entries(longest: writer.longestKey))
-      }
-      if try put(row, binding, stored.bytes, length, isReplacing: false) {
-        if !binding.indexes.isEmpty { try attempt { try newEntries.write(to: writer) } }
-        return try count(1, in: binding)
-      }
-      guard expectation == .either else {
-        throw PersistenceError.duplicateKey(try RecordKey(of: row, in: schema), in: schema)
-          .at(location: store.location)
-      }
-      if binding.indexes.isEmpty {
-        _ = try put(row, binding, stored.bytes, length, isReplacing: true)
-        return
-      }
+      old = try insertNew(row, binding, stored.bytes, length)
+      if old == nil { return }
+    } else {
+      old = try writer.value(of: stored.bytes, in: .records)
     }
-    let old = try writer.value(of: stored.bytes, in: .records)
     switch (expectation, old == nil) {
     case (.absent, false):
       throw PersistenceError.duplicateKey(try RecordKey(of: row, in: schema), in: schema)
@@ -60,25 +48,63 @@ extension KeyValueTransaction {
         .at(location: store.location)
     default: break
     }
-    let change = try IndexChange(
-      binding, old: old.map { OrderedEntry(key: stored.bytes, value: $0) }, new: row, storedKey: stored.bytes,
-      writer, location: store.location)
-    try attempt { try change.apply(to: writer) }
-    _ = try put(row, binding, stored.bytes, length, isReplacing: true)
+    let isCompared = writer.commitsState && old?.count == length && length <= Self.comparedLength
+    let packed: ByteBuffer? = isCompared ? writer.workspace.acquireBuffer() : nil
+    defer { if let packed { writer.workspace.release(packed) } }
+    if let packed, let old {
+      binding.layout.pack(row, into: packed.extend(by: length))
+      // Writing the same bytes again would copy the pages of the record and of its entries.
+      if TotalOrder.compare(packed.bytes, old) == 0 { return source.invalidateResults() }
+    }
+    // A save to a model without indexes does not read the stored record, which may be damaged.
+    if expectation != .either || !binding.indexes.isEmpty {
+      let record = old.map { OrderedEntry(key: stored.bytes, value: $0) }
+      let change = try IndexChange(
+        binding, old: record, new: row, storedKey: stored.bytes, writer, location: store.location)
+      try attempt { try change.apply(to: writer) }
+    }
+    if let packed {
+      try attempt { try writer.put(stored.bytes, packed.bytes, in: .records) }
+    } else {
+      try put(row, binding, stored.bytes, length)
+    }
     if old == nil { try count(1, in: binding) }
   }
 
-  func put(
-    _ row: borrowing Row, _ binding: ModelBinding, _ key: UnsafeRawBufferPointer, _ length: Int,
-    isReplacing: Bool
-  ) throws -> Bool {
+  /// The longest record that is compared with the stored one, in memory that the transaction keeps.
+  private static var comparedLength: Int { 1 << 20 }
+
+  /// Adds a new record with its index entries; returns the stored record instead if there is one with its key.
+  private func insertNew(
+    _ row: borrowing Row, _ binding: ModelBinding, _ key: UnsafeRawBufferPointer, _ length: Int
+  ) throws -> UnsafeRawBufferPointer? {
+    let hasIndexes = !binding.indexes.isEmpty
+    if hasIndexes {
+      try newEntries.prepare(row, binding, storedKey: key, .entries(longest: writer.longestKey))
+    }
     // Closures cannot capture a borrowed row, so errors are handled here.
     source.invalidateResults()
     do {
-      let buffer = try writer.reserve(key, count: length, in: .records, isReplacing: isReplacing)
-      guard let buffer else { return false }
-      binding.layout.pack(row, into: buffer)
-      return true
+      switch try writer.insert(key, count: length, in: .records) {
+      case .existing(let old): return old
+      case .reserved(let memory): binding.layout.pack(row, into: memory)
+      }
+    } catch {
+      throw failed(error)
+    }
+    if hasIndexes { try attempt { try newEntries.write(to: writer) } }
+    try count(1, in: binding)
+    return nil
+  }
+
+  /// Adds a record, or replaces the one with its key.
+  private func put(
+    _ row: borrowing Row, _ binding: ModelBinding, _ key: UnsafeRawBufferPointer, _ length: Int
+  ) throws {
+    source.invalidateResults()
+    do {
+      let memory = try writer.reserve(key, count: length, in: .records, isReplacing: true)
+      if let memory { binding.layout.pack(row, into: memory) }
     } catch {
       throw failed(error)
     }
@@ -194,7 +220,7 @@ extension KeyValueTransaction {
             binding, old: record, new: row, storedKey: key, writer, location: store.location)
           try attempt { try entries.apply(to: writer) }
         }
-        _ = try put(row, binding, key, length, isReplacing: true)
+        try put(row, binding, key, length)
       }
     }
   }
