@@ -122,10 +122,11 @@ extension KeyValueStore {
     _ key: RecordKey, in schema: ModelSchema, _ reader: any ByteReader, _ body: (borrowing Row) throws -> Void
   ) throws -> Bool {
     try key.validate(for: schema)
-    guard let binding = try cache.binding(schema, for: reader) ?? binding(schema, reader) else {
+    let workspace = reader.workspace
+    guard let binding = try cache.binding(schema, for: reader, workspace) ?? binding(schema, reader) else {
       return false
     }
-    return try RecordAccess(binding, reader, location: location).find(key, body)
+    return try RecordAccess.find(key, binding, reader, workspace, location: location, body)
   }
 
   /// The number of rows of a request.

@@ -66,20 +66,20 @@ public final class LMDBContext: ObservableContext {
   private func withReader<Result>(_ body: (KeyValueStore, LMDBReader) throws -> Result) throws -> Result {
     let slot = try acquireSlot()
     defer { release(slot) }
-    return try body(slot.store, slot.reader)
+    return try slot.use(body)
   }
 
   private func acquireSlot() throws -> LMDBReaderSlot {
     if let slot = slots.take() {
-      if (try? slot.reader.renew()) != nil { return slot }
+      if slot.renew() { return slot }
       slot.session.environment.discard(slot.reader)
     }
     let session = try openSession()
     return LMDBReaderSlot(try session.environment.acquireReader(), session)
   }
 
-  private func release(_ slot: LMDBReaderSlot) {
-    slot.reader.reset()
+  private func release(_ slot: consuming LMDBReaderSlot) {
+    slot.reset()
     slots.give(slot)?.end()
   }
 
@@ -98,7 +98,10 @@ public final class LMDBContext: ObservableContext {
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
-    try withReader { try $0.find(key, in: schema, $1, body) }
+    // Without a closure, which would retain what it captures.
+    let slot = try acquireSlot()
+    defer { release(slot) }
+    return try slot.find(key, in: schema, body)
   }
 
   /// The number of rows of a request: constant time for a whole model, otherwise a scan of an index or of

@@ -41,7 +41,7 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   }
 
   /// Puts an object of the pool, or a new one, into the pool; returns it if the pool is full or closed.
-  package func give(_ element: Element) -> Element? {
+  package func give(_ element: consuming Element) -> Element? {
     let start = ThreadIdentity.current.spread
     let object = Unmanaged.passRetained(element)
     for attempt in 0..<count {
@@ -74,9 +74,10 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   }
 
   private func take(at index: Int) -> Element? {
-    guard slots[index].element.load(ordering: .relaxed) != nil else { return nil }
-    return slots[index].element.exchange(nil, ordering: .sequentiallyConsistent).map {
-      Unmanaged<Element>.fromOpaque($0).takeRetainedValue()
-    }
+    // Not `map`, which is not specialized here and looks its types up.
+    guard slots[index].element.load(ordering: .relaxed) != nil,
+      let object = slots[index].element.exchange(nil, ordering: .sequentiallyConsistent)
+    else { return nil }
+    return Unmanaged<Element>.fromOpaque(object).takeRetainedValue()
   }
 }

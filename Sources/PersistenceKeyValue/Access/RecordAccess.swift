@@ -15,20 +15,25 @@ struct RecordAccess {
   }
 
   /// Passes the record of a key to a closure; returns whether the record exists.
-  func find(_ key: RecordKey, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    let workspace = reader.workspace
+  ///
+  /// It makes an instance, which counts references, only for a record that cannot be read in place.
+  static func find(
+    _ key: RecordKey, _ binding: ModelBinding, _ reader: any ByteReader, _ workspace: KeyValueWorkspace,
+    location: String, _ body: (borrowing Row) throws -> Void
+  ) throws -> Bool {
     let stored = workspace.acquireBuffer()
     defer { workspace.release(stored) }
     try binding.appendKey(key, to: stored)
     binding.storeRecordKey(stored, longest: reader.longestKey)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
-    if !copiesRows, let packed = binding.layout.record(in: record) {
+    if !reader.copiesRows, let packed = binding.layout.record(in: record) {
       try body(Row(packed: packed, count: binding.layout.count))
       return true
     }
     let row = workspace.acquireRow(binding.layout.count)
     defer { workspace.release(row) }
-    try read(OrderedEntry(key: stored.bytes, value: record), row, body)
+    let access = RecordAccess(binding, reader, location: location)
+    try access.read(OrderedEntry(key: stored.bytes, value: record), row, body)
     return true
   }
 

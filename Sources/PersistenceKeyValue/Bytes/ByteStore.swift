@@ -179,7 +179,7 @@ package final class KeyValueWorkspace {
   /// An empty buffer; the caller releases it.
   func acquireBuffer() -> ByteBuffer { buffers.popLast() ?? ByteBuffer() }
 
-  func release(_ buffer: ByteBuffer) {
+  func release(_ buffer: consuming ByteBuffer) {
     buffer.clear()
     if buffers.count < 8 { buffers.append(buffer) }
   }

@@ -34,22 +34,32 @@ final class CatalogCache: Sendable {
     let identity = schema.identity
     return state.withLock { state in
       guard let versions = state.versions, versions.contains(version) else { return nil }
-      if let latest = state.latest, latest.declared.identity == identity { return latest }
+      if let latest = state.latest, latest.identity == identity { return latest }
       guard let found = state.bindings[identity] else { return nil }
       state.latest = found
       return found
     }
   }
 
-  /// The cached binding of a declared schema as a copy for the reader, if the cache is valid for its version.
-  func binding(_ schema: ModelSchema, for reader: any ByteReader) -> ModelBinding? {
-    let (workspace, version) = (reader.workspace, reader.version)
-    let own = workspace.binding.flatMap { $0.declared.identity == schema.identity ? $0 : nil }
-    if let own, workspace.bindingVersion == version { return own }
+  /// The cached binding of a declared schema as a copy for a reader with a workspace, if the cache is valid for its version.
+  func binding(_ schema: ModelSchema, for reader: any ByteReader, _ workspace: KeyValueWorkspace)
+    -> ModelBinding?
+  {
+    let version = reader.version
+    if workspace.bindingVersion == version, let own = workspace.binding, own.identity == schema.identity {
+      return own
+    }
+    return copiedBinding(schema, version: version, workspace)
+  }
+
+  private func copiedBinding(_ schema: ModelSchema, version: Int, _ workspace: KeyValueWorkspace)
+    -> ModelBinding?
+  {
     guard let shared = binding(schema, version: version) else { return nil }
+    let own = workspace.binding
     workspace.bindingVersion = version
     // A model that was dropped and defined again has another number, possibly with the same schema.
-    if let own, own.model.number == shared.model.number,
+    if let own, own.identity == schema.identity, own.model.number == shared.model.number,
       own.model.schema.identity == shared.model.schema.identity, own.model.indexing == shared.model.indexing
     {
       return own
@@ -126,7 +136,7 @@ final class CatalogCache: Sendable {
     state.withLock { state in
       guard state.generation == generation else { return }
       if state.bindings.count >= Self.bindingLimit { state.bindings.removeAll() }
-      state.bindings[binding.declared.identity] = binding
+      state.bindings[binding.identity] = binding
     }
   }
 }

@@ -14,6 +14,8 @@ package final class ModelBinding: Sendable {
 
   package let model: StoredModel
   package let declared: ModelSchema
+  /// The identity of the declared schema.
+  let identity: ObjectIdentifier
   let layout: RowLayout
   let keyPositions: [Int]
   /// The prefix of the keys of all records.
@@ -38,6 +40,7 @@ package final class ModelBinding: Sendable {
   package init(_ model: StoredModel, declared: ModelSchema) {
     self.model = model
     self.declared = declared
+    identity = declared.identity
     layout = RowLayout(of: model, declared: declared)
     keyPositions = declared.keyPositions
     prefix = model.recordsPrefix

@@ -23,7 +23,7 @@ extension KeyValueTransaction {
     try requireOpen()
     try key.validate(for: schema)
     guard let binding = try binding(schema) else { return false }
-    return try RecordAccess(binding, writer, location: store.location).find(key, body)
+    return try RecordAccess.find(key, binding, writer, writer.workspace, location: store.location, body)
   }
 
   package func count(_ request: FetchRequest) throws -> Int {

@@ -112,7 +112,7 @@ extension KeyValueTransaction {
 
   /// The binding of a declared schema; nil if neither the store nor the transaction contains the model.
   func binding(_ schema: ModelSchema) throws -> ModelBinding? {
-    if let last = lastBinding, last.declared.identity == schema.identity { return last }
+    if let last = lastBinding, last.identity == schema.identity { return last }
     let found: ModelBinding?
     if let known = bindings[schema.identity] {
       found = known

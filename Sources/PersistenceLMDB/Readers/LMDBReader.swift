@@ -73,7 +73,8 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
 
 /// A reader with its session, used by one thread at a time.
 ///
-/// A context keeps several idle slots, so that concurrent readers share no reference counts.
+/// A context keeps several idle slots, so that concurrent readers share no reference counts. The methods of a slot call its
+/// reader and its store, which a caller with the slot in a variable would retain.
 final class LMDBReaderSlot: @unchecked Sendable {  // the pool gives it to one thread at a time
   let reader: LMDBReader
   let session: LMDBSession
@@ -83,6 +84,22 @@ final class LMDBReaderSlot: @unchecked Sendable {  // the pool gives it to one t
     self.reader = reader
     self.session = session
     store = KeyValueStore(session.environment.store)
+  }
+
+  /// Moves to the newest state; returns whether that was possible.
+  func renew() -> Bool { (try? reader.renew()) != nil }
+
+  /// Releases the state that the reader sees.
+  func reset() { reader.reset() }
+
+  /// Calls a closure with the store and the reader.
+  func use<Result>(_ body: (KeyValueStore, LMDBReader) throws -> Result) throws -> Result {
+    try body(store, reader)
+  }
+
+  /// Looks up a record by its key.
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    try store.find(key, in: schema, reader, body)
   }
 
   /// Returns the reader to the store.
