@@ -37,7 +37,7 @@ struct SameRecordTests {
     #expect(try context.count(FetchRequest(schema)) == 201)
     #expect(try context.text("note 199", schema) == .text(String(repeating: "y", count: 2_000)))
     #expect(try context.text("new", schema) == .null)
-    let request = FetchRequest(schema, where: .comparison(field: "text", .greater, .text("x")))
+    let request = try FetchRequest(schema, where: .comparison(field: "text", .greater, .text("x")))
     #expect(try context.count(request) == 200)
     // The first record is written in any case, so the second one is compared.
     try context.save([("note 0", nil), ("note 1", "z"), ("note 1", "z"), ("note 1", nil)], schema)
