@@ -119,6 +119,7 @@ extension PersistentFields {
 
   /// The stored name of a key path, or a text that is not a field's name, so that using it throws
   /// `unknownField`.
+  @usableFromInline
   static func name(of keyPath: AnyKeyPath) -> String {
     fieldName(for: keyPath) ?? record?.text(of: keyPath) ?? KeyPathComponents(keyPath).text
   }

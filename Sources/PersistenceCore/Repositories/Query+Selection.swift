@@ -1,5 +1,8 @@
 public import PersistenceDriver
 
+// Inlinable, so that the loop over a page is specialized for the selected types: an unspecialized one makes each tuple
+// through its types' metadata.
+
 extension Query {
   /// Selected properties of the records, lazily, as a tuple for each record; other properties are not read.
   ///
@@ -13,6 +16,7 @@ extension Query {
   ///   - line: The line of the call.
   /// - Returns: The tuples, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func select<each Value: PersistentValueConvertible & Sendable>(
     _ properties: repeat KeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
   ) throws -> PersistentResults<(repeat each Value)> {
@@ -32,6 +36,7 @@ extension Query {
   ///   - line: The line of the call.
   /// - Returns: The values, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func select<Value: PersistentValueConvertible & Sendable>(
     _ property: KeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
   ) throws -> PersistentResults<Value> {
@@ -83,20 +88,31 @@ extension Query {
     throw PersistenceError(.unsupported, "these properties cannot be selected", model: "\(Model.self)")
   }
 
-  private func selected<Element: Sendable>(
+  @inlinable
+  func selected<Element: Sendable>(
     _ names: [String], _ options: FetchOptions<Model>,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
+    try Model.results(in: context, options: options, selecting: positions(of: names), decode: decode)
+  }
+
+  /// The positions of selected fields in the schema.
+  @usableFromInline
+  func positions(of names: [String]) throws -> [Int] {
     let schema = try Model.schema.model
-    return try Model.results(
-      in: context, options: options, selecting: names.map(schema.requiredPosition), decode: decode)
+    return try names.map(schema.requiredPosition)
   }
 }
 
 /// The position of the next selected value in a row.
-private struct SelectedPlace {
-  private var position = -1
+@usableFromInline
+struct SelectedPlace {
+  @usableFromInline var position = -1
 
+  @inlinable
+  init() {}
+
+  @inlinable
   mutating func next() -> Int {
     position += 1
     return position
