@@ -36,6 +36,15 @@ import Testing
     #expect(try second.count() == 1)
   }
 
+  @Test("opening a store prepares seven statements, and reading its first record another one")
+  func preparations() throws {
+    let context = try scratch.open()
+    #expect(context.counters.prepares == 7)
+    #expect(try context.schema(named: ReservedModel.fillLedger) == nil)
+    #expect(try context.values(of: .integer(1), in: schema) != nil)
+    #expect(context.counters.prepares == 8)
+  }
+
   @Test(
     "R2 concurrent results show their own states, including the first, whose version was not read")
   func states() throws {

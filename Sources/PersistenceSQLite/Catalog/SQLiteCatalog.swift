@@ -38,8 +38,10 @@ struct SQLiteCatalog: Sendable {
 
 extension SQLiteConnection {
   /// Updates ``catalog`` to the state of the open transaction; as the first read, it pins that state.
-  func refreshCatalog() throws {
-    let version = try number(.schemaVersion)
+  func refreshCatalog() throws { try refreshCatalog(to: number(.schemaVersion)) }
+
+  /// The same where the version of the schema in that state is known.
+  func refreshCatalog(to version: Int64) throws {
     if let catalog, catalog.version == version { return }
     discardCatalog()
     catalog = try readCatalog(version)

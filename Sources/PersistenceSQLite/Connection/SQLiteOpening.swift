@@ -88,7 +88,7 @@ struct SQLiteOpening {
     if try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
       return !configuration.isReadOnly
     }
-    try connection.refreshCatalog()
+    try connection.refreshCatalog(to: version)
     return false
   }
 
