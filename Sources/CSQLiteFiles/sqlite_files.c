@@ -108,9 +108,14 @@ static int files_read(sqlite3_file *file, void *into, int size, sqlite3_int64 of
   files_state *state = state_of(file);
   int code = state->system->xRead(file, into, size, offset);
   if (state->kind == UNKNOWN) {
-    /* The file was empty when it was opened; another process may have written it since. */
     unsigned char header[100];
-    if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) learn(file, header);
+    if (offset == 0 && size >= (int)sizeof header) {
+      /* SQLite reads the header of a file before anything else. */
+      if (code == SQLITE_OK) learn(file, into);
+    } else if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) {
+      /* The file had none then; another process may have written it since. */
+      learn(file, header);
+    }
   }
   /* SQLite takes the missing part of a page at the end of the file for zeros. */
   int is_read = code == SQLITE_OK || (code == SQLITE_IOERR_SHORT_READ && !is_blank(into, size));
@@ -493,11 +498,9 @@ static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
   state->database = identity_of(path);
 #endif
   if (state->methods.iVersion >= 2 && state->methods.xShmMap) state->methods.xShmMap = files_map;
-  unsigned char header[100];
   state->methods.xRead = files_read;
   state->methods.xWrite = files_write;
   if (state->methods.iVersion >= 3 && state->methods.xFetch) state->methods.xFetch = files_fetch;
-  if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) learn(file, header);
   file->pMethods = &state->methods;
   return SQLITE_OK;
 }
