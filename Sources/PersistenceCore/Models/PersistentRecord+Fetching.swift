@@ -49,9 +49,10 @@ extension PersistentRecord {
 
   @inlinable
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
-    let reader = try LocatedReader(context, for: Self.self, hasFormerNames: schema.hasFormerNames)
+    let declared = schema
+    let reader = try LocatedReader(context, for: Self.self, hasFormerNames: declared.hasFormerNames)
     do {
-      return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
+      return try read(RecordKey(key.keyValues), as: declared.model, from: reader)
     } catch let error as PersistenceError where error.code == .schemaMismatch {
       return try findFitted(key, in: context, after: error)
     }

@@ -38,7 +38,11 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   ///   declaration.
   @inlinable  // callers can borrow it, which avoids a contended reference count
   public var model: ModelSchema {
-    get throws { try storage.schema.get() }
+    get throws {
+      // A result would be copied with its room for an error, which is a large value.
+      if let valid = storage.valid { return valid }
+      return try storage.schema.get()
+    }
   }
 
   /// Whether the model had other names.
@@ -88,6 +92,8 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   @usableFromInline
   final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
     @usableFromInline let schema: Result<ModelSchema, PersistenceError>
+    /// The schema, if it is valid.
+    @usableFromInline let valid: ModelSchema?
     let model: String
     let names: [AnyKeyPath: String]
     let documents: [DocumentField]
@@ -142,12 +148,15 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
         where !([key] + indexes.map(\.fields)).contains(where: { StoredName($0[0]) == StoredName(field) }) {
           indexes.append(IndexSchema([field]))
         }
-        schema = .success(
-          try ModelSchema(name: name, fields: fields.map(\.schema), key: key, indexes: indexes))
+        let made = try ModelSchema(name: name, fields: fields.map(\.schema), key: key, indexes: indexes)
+        schema = .success(made)
+        valid = made
       } catch let error as PersistenceError {
         schema = .failure(error)
+        valid = nil
       } catch {
         schema = .failure(PersistenceError.invalidSchema(name, "\(error)"))
+        valid = nil
       }
     }
   }
