@@ -108,7 +108,8 @@ final class LMDBEnvironment: Sendable {
   private static func open(
     _ files: LMDBFiles, _ settings: LMDBSettings, _ monitor: ContextMonitor? = nil
   ) throws -> LMDBHandle {
-    let handle = try LMDBHandle(path: files.directory, header: files.header, settings)
+    let handle = try LMDBHandle(
+      path: files.directory, header: files.header, lock: files.lock, settings)
     // Before the first reader: dead processes may occupy all reader slots.
     let dead = handle.clearStaleReaders()
     report(dead, to: monitor)
@@ -193,7 +194,7 @@ enum LMDBRegistry {
         return (LMDBSession(entry.environment), true)
       }
       // Locks of a file belong to a process: a second environment with the same lock file would release those of the first.
-      if let lock = files.lockIdentity,
+      if !entries.isEmpty, let lock = files.lockIdentity,
         entries.values.contains(where: { $0.environment.state.withLock { $0.handle?.lock == lock } })
       {
         throw PersistenceError(

@@ -23,8 +23,12 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
 
   /// Opens the environment of a folder or data file; ``openSpaces(create:)`` opens its databases.
   ///
-  /// The header is nil for a new file.
-  init(path: String, isFile: Bool = false, header: LMDBHeader?, _ settings: LMDBSettings) throws {
+  /// The header is nil for a new file. The identity of the lock file is that from before; if another program has replaced
+  /// the file in between, the first write throws.
+  init(
+    path: String, isFile: Bool = false, header: LMDBHeader?, lock known: FileIdentity? = nil,
+    _ settings: LMDBSettings
+  ) throws {
     planChooser = settings.planChooser
     let recorded = header?.mapSize ?? 0
     let needed = max(1 << 20, header?.usedSize ?? 0)
@@ -42,7 +46,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
         throw failure.error(location: path)
       }
     }
-    lock = FileIdentity(path + (isFile ? "-lock" : "/" + LMDBFiles.lockName))
+    lock = known ?? FileIdentity(path + (isFile ? "-lock" : "/" + LMDBFiles.lockName))
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     mapSize = info.me_mapsize

@@ -40,6 +40,8 @@ struct LMDBFiles: Sendable {
   let identity: FileIdentity
   /// The header of the data file; nil if it is new.
   private(set) var header: LMDBHeader?
+  /// The identity of the lock file before LMDB opens it; nil if it is not known.
+  private(set) var lock: FileIdentity?
   /// Whether the name of the data file is known to survive a loss of power.
   private var isNameDurable = false
 
@@ -97,13 +99,13 @@ struct LMDBFiles: Sendable {
   /// It throws if they are no store, or cannot be written as required.
   func prepared(_ configuration: LMDBConfiguration) throws -> (LMDBFiles, LMDBSettings) {
     var settings = LMDBSettings(configuration)
-    let files = try refreshed()
+    var files = try refreshed()
     do {
       try requireWritable()
-      let lock = directory + "/" + Self.lockName
-      // Alone after a loss of power, the lock file would say that the store has lost its data.
-      if !isNameDurable, access(lock, F_OK) != 0 { try Self.synchronize(directory) }
-      try Self.reserve(lock, readers: settings.maximumReaders)
+      files.lock = try Self.reserve(directory + "/" + Self.lockName, readers: settings.maximumReaders) {
+        // Alone after a loss of power, the lock file would say that the store has lost its data.
+        if !isNameDurable { try Self.synchronize(directory) }
+      }
     } catch let error as PersistenceError {
       guard configuration.isReadOnly else { throw error.at(location: directory) }
       settings.isReadOnly = true
@@ -111,10 +113,11 @@ struct LMDBFiles: Sendable {
     return (files, settings)
   }
 
-  /// The files with the current header.
+  /// The files with the current header, and with the lock file that LMDB will find.
   func refreshed() throws -> LMDBFiles {
     var files = self
     files.header = try LMDBHeader.read(dataPath)
+    files.lock = nil
     return files
   }
 
@@ -190,30 +193,51 @@ struct LMDBFiles: Sendable {
   /// kills the process.
   ///
   /// The file does not grow while a process has it open, which would look for readers beyond its map.
-  static func reserve(_ path: String, readers: Int) throws {
+  ///
+  /// - Parameters:
+  ///   - path: The path of the lock file.
+  ///   - readers: The number of readers for which it has room.
+  ///   - beforeCreating: What is done before a missing file is created.
+  /// - Returns: The identity of the file; nil if the system does not need its blocks allocated.
+  @discardableResult
+  static func reserve(
+    _ path: String, readers: Int, beforeCreating: () throws -> Void = {}
+  ) throws -> FileIdentity? {
     #if os(Linux)
-      func check(_ code: Int32) throws {
-        if code != 0 {
-          throw LMDBFailure(code: code, action: "create the reader table").error(location: path)
-        }
+      let length = (readers + 8) * 64
+      var status = stat()
+      // Most openings find a file that an earlier one has made.
+      let isMissing = stat(path, &status) != 0
+      if !isMissing, status.st_size >= length, hasBlocks(status) { return FileIdentity(status) }
+      if isMissing { try beforeCreating() }
+      func failure(_ code: Int32) -> PersistenceError {
+        LMDBFailure(code: code, action: "create the reader table").error(location: path)
       }
       let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-      guard file >= 0 else { return try check(errno) }
+      guard file >= 0 else { throw failure(errno) }
       defer { close(file) }
-      var status = stat()
-      guard fstat(file, &status) == 0 else { return try check(errno) }
+      guard fstat(file, &status) == 0 else { throw failure(errno) }
       var size = Int(status.st_size)
       // LMDB locks the first byte of the file while a process has the store open.
-      if size < (readers + 8) * 64, !isLocked(file) { size = (readers + 8) * 64 }
-      c_replace_blocks(file)
-      // The blocks of an existing file are allocated already.
-      if status.st_size == size, Int(status.st_blocks) * 512 >= size { return }
-      let code = posix_fallocate(file, 0, off_t(size))
-      try check(code == EOPNOTSUPP || code == EINVAL ? 0 : code)
+      if size < length, !isLocked(file) { size = length }
+      if status.st_size == 0 { c_replace_blocks(file) }
+      if status.st_size != size || !hasBlocks(status) {
+        let code = posix_fallocate(file, 0, off_t(size))
+        guard code == 0 || code == EOPNOTSUPP || code == EINVAL else { throw failure(code) }
+      }
+      return FileIdentity(status)
+    #else
+      if access(path, F_OK) != 0 { try beforeCreating() }
+      return nil
     #endif
   }
 
   #if os(Linux)
+    /// Whether all bytes of a file have blocks.
+    private static func hasBlocks(_ status: stat) -> Bool {
+      Int(status.st_blocks) * 512 >= Int(status.st_size)
+    }
+
     /// Whether an open environment, of this process or another, has locked the first byte of a file.
     private static func isLocked(_ file: Int32) -> Bool {
       var lock = flock()
