@@ -99,9 +99,10 @@ struct LMDBFiles: Sendable {
   /// It throws if they are no store, or cannot be written as required.
   func prepared(_ configuration: LMDBConfiguration) throws -> (LMDBFiles, LMDBSettings) {
     var settings = LMDBSettings(configuration)
-    var files = try refreshed()
+    var files = self
+    let refusal = try files.readHeader()
     do {
-      try requireWritable()
+      if let refusal { throw refusal }
       files.lock = try Self.reserve(directory + "/" + Self.lockName, readers: settings.maximumReaders) {
         // Alone after a loss of power, the lock file would say that the store has lost its data.
         if !isNameDurable { try Self.synchronize(directory) }
@@ -176,17 +177,21 @@ struct LMDBFiles: Sendable {
         + "\(dataName) from a backup, or remove the folder to begin an empty store", location: directory)
   }
 
-  private func requireWritable() throws {
-    let file = open(dataPath, O_RDWR | O_CLOEXEC)
-    if file >= 0 {
-      close(file)
-      return
+  /// Reads the header of the data file, and returns the reason if the file cannot be written.
+  private mutating func readHeader() throws -> PersistenceError? {
+    var file = open(dataPath, O_RDWR | O_CLOEXEC)
+    let code = file < 0 ? errno : 0
+    if file < 0 { file = open(dataPath, O_RDONLY | O_CLOEXEC) }
+    guard file >= 0 else {
+      throw LMDBFailure(code: errno, action: "open the store").error(location: dataPath)
     }
-    let code = errno
-    if code == EACCES || code == EPERM || code == EROFS, access(dataPath, R_OK) == 0 {
-      throw PersistenceError.readOnly(directory)
+    defer { close(file) }
+    header = try LMDBHeader.read(file, dataPath)
+    switch code {
+    case 0: return nil
+    case EACCES, EPERM, EROFS: return PersistenceError.readOnly(directory)
+    default: return LMDBFailure(code: code, action: "open the store").error(location: directory)
     }
-    throw LMDBFailure(code: code, action: "open the store").error(location: directory)
   }
 
   /// Allocates the blocks of LMDB's lock file before LMDB maps it: a write to a mapped page on a full disk
@@ -199,6 +204,7 @@ struct LMDBFiles: Sendable {
   ///   - readers: The number of readers for which it has room.
   ///   - beforeCreating: What is done before a missing file is created.
   /// - Returns: The identity of the file; nil if the system does not need its blocks allocated.
+  /// - Throws: ``PersistenceError`` if the file cannot be created or its blocks be allocated, and errors of the closure.
   @discardableResult
   static func reserve(
     _ path: String, readers: Int, beforeCreating: () throws -> Void = {}

@@ -29,7 +29,9 @@ struct LMDBHeader: Sendable, Equatable {
   }
 
   private static let headerLength = 16
-  private static let metaLength = 136
+  private static let length = headerLength + 136
+  /// The size of most pages, with which one call reads both headers.
+  private static let usualPageSize = 4096
   /// The flags of a header page; the freelist's, whose keys are integers, beside the flags of the file that created it.
   private static let (metaFlag, integerKeys, creationFlags): (UInt16, UInt16, UInt16) = (0x08, 0x08, 0x4000)
   private static let magic: UInt32 = 0xBEEF_C0DE
@@ -37,20 +39,23 @@ struct LMDBHeader: Sendable, Equatable {
 
   /// Reads the header; throws an error with code `notAStore` or `damaged`.
   static func read(_ path: String) throws -> LMDBHeader {
-    try LMDBFiles.reading(path) { file in
-      var reading = try Reading(file, path)
-      for _ in 0..<100 {
-        do {
-          return try reading.newest(file, path)
-        } catch let error as PersistenceError where error.code == .damaged {
-          // A commit of another process may change the header while it is read. Damage does not go away.
-          let again = try Reading(file, path)
-          guard again != reading else { throw error }
-          reading = again
-        }
+    try LMDBFiles.reading(path) { try read($0, path) }
+  }
+
+  /// Reads the header of an open file.
+  static func read(_ file: Int32, _ path: String) throws -> LMDBHeader {
+    var reading = try Reading(file, path)
+    for _ in 0..<100 {
+      do {
+        return try reading.newest(file, path)
+      } catch let error as PersistenceError where error.code == .damaged {
+        // A commit of another process may change the header while it is read. Damage does not go away.
+        let again = try Reading(file, path)
+        guard again != reading else { throw error }
+        reading = again
       }
-      return try reading.newest(file, path)
     }
+    return try reading.newest(file, path)
   }
 
   /// The header pages and the size of a file, read at about the same time.
@@ -60,8 +65,9 @@ struct LMDBHeader: Sendable, Equatable {
     let size: Int
 
     init(_ file: Int32, _ path: String) throws {
-      first = try LMDBHeader.meta(file, 0, pageSize: 0, path)
-      second = try first.flatMap { try LMDBHeader.meta(file, 1, pageSize: $0.pageSize, path) }
+      let pages = try LMDBHeader.pages(file, path)
+      first = pages.first
+      second = pages.second
       // Read last: a file grows before its header changes.
       var status = stat()
       guard fstat(file, &status) == 0 else {
@@ -106,8 +112,9 @@ struct LMDBHeader: Sendable, Equatable {
   /// The header of one state; nil if later commits have replaced it.
   static func read(_ file: Int32, _ path: String, ofTransaction transaction: UInt64) throws -> LMDBHeader? {
     func current() throws -> LMDBHeader? {
-      guard let first = try meta(file, 0, pageSize: 0, path) else { throw damaged(path) }
-      return try transaction & 1 == 0 ? first : meta(file, 1, pageSize: first.pageSize, path)
+      let (first, second) = try pages(file, path)
+      guard let first else { throw damaged(path) }
+      return transaction & 1 == 0 ? first : second
     }
     // Read twice: a commit of another process may replace the header while it is read.
     guard var found = try current(), try current() == found, found.transaction == transaction else {
@@ -122,40 +129,61 @@ struct LMDBHeader: Sendable, Equatable {
     return found
   }
 
-  /// Reads a header page; the page size is 0 if it is not known yet.
-  private static func meta(_ file: Int32, _ number: Int, pageSize: Int, _ path: String) throws -> LMDBHeader?
+  /// Reads both header pages; nil for one that is cut off, or is no header of LMDB.
+  private static func pages(_ file: Int32, _ path: String) throws -> (first: LMDBHeader?, second: LMDBHeader?)
   {
-    var bytes = [UInt8](repeating: 0, count: headerLength + metaLength)
-    let count = bytes.withUnsafeMutableBytes {
-      pread(file, $0.baseAddress, $0.count, off_t(number * pageSize))
+    try withUnsafeTemporaryAllocation(byteCount: usualPageSize + length, alignment: 8) { buffer in
+      let start = try content(of: file, from: 0, buffer, path)
+      guard let first = try LMDBHeader(in: start, 0, pageSize: 0, path) else { return (nil, nil) }
+      let place = first.pageSize
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<length])
+      let other =
+        try start.count >= place + length
+        ? UnsafeRawBufferPointer(rebasing: start[place...]) : content(of: file, from: place, rest, path)
+      return try (first, LMDBHeader(in: other, 1, pageSize: place, path))
     }
+  }
+
+  /// The bytes of a file from a place on that a buffer holds; fewer at the end of the file.
+  private static func content(
+    of file: Int32, from place: Int, _ buffer: UnsafeMutableRawBufferPointer, _ path: String
+  ) throws -> UnsafeRawBufferPointer {
+    let count = pread(file, buffer.baseAddress, buffer.count, off_t(place))
     guard count >= 0 else { throw LMDBFailure(code: errno, action: "read the store").error(location: path) }
-    guard count == bytes.count else { return nil }
-    return try bytes.withUnsafeBytes { page in
-      func word(_ offset: Int) -> UInt64 {
-        page.loadUnaligned(fromByteOffset: headerLength + offset, as: UInt64.self)
-      }
-      func half(_ offset: Int) -> UInt32 {
-        page.loadUnaligned(fromByteOffset: headerLength + offset, as: UInt32.self)
-      }
-      func short(_ offset: Int) -> UInt16 { page.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
-      let found = Int(half(24))
-      guard half(0) == magic, half(4) == version, found >= 512, found <= 1 << 16, found & (found - 1) == 0
-      else { return nil }
-      guard page.loadUnaligned(as: UInt64.self) == UInt64(number), short(10) == metaFlag,
-        pageSize == 0 || pageSize == found, short(headerLength + 28) & ~creationFlags == integerKeys,
-        short(headerLength + 76) == 0
-      else { throw damaged(path) }
-      func tree(at offset: Int, _ name: String, hasIntegerKeys: Bool = false) -> LMDBTree {
-        LMDBTree(
-          UnsafeRawBufferPointer(
-            rebasing: page[headerLength + offset..<headerLength + offset + LMDBTree.length]),
-          name: name, hasIntegerKeys: hasIntegerKeys)
-      }
-      return LMDBHeader(
-        pageSize: found, mapSize: Int(exactly: word(16)) ?? -1, lastPage: Int(exactly: word(120)) ?? -1,
-        transaction: word(128), freelist: tree(at: 24, freelistName, hasIntegerKeys: true),
-        main: tree(at: 72, mainName))
+    return UnsafeRawBufferPointer(rebasing: buffer[..<count])
+  }
+}
+
+extension LMDBHeader {
+  /// The header in a page; nil if the page is cut off or has none.
+  ///
+  /// The page size is 0 if it is not known yet.
+  private init?(in page: UnsafeRawBufferPointer, _ number: Int, pageSize: Int, _ path: String) throws {
+    guard page.count >= Self.length else { return nil }
+    let start = Self.headerLength
+    func word(_ offset: Int) -> UInt64 {
+      page.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
     }
+    func half(_ offset: Int) -> UInt32 {
+      page.loadUnaligned(fromByteOffset: start + offset, as: UInt32.self)
+    }
+    func short(_ offset: Int) -> UInt16 { page.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
+    func tree(at offset: Int, _ name: String, hasIntegerKeys: Bool = false) -> LMDBTree {
+      LMDBTree(
+        UnsafeRawBufferPointer(rebasing: page[start + offset..<start + offset + LMDBTree.length]),
+        name: name, hasIntegerKeys: hasIntegerKeys)
+    }
+    let found = Int(half(24))
+    guard half(0) == Self.magic, half(4) == Self.version, found >= 512, found <= 1 << 16,
+      found & (found - 1) == 0
+    else { return nil }
+    guard page.loadUnaligned(as: UInt64.self) == UInt64(number), short(10) == Self.metaFlag,
+      pageSize == 0 || pageSize == found, short(start + 28) & ~Self.creationFlags == Self.integerKeys,
+      short(start + 76) == 0
+    else { throw Self.damaged(path) }
+    self.init(
+      pageSize: found, mapSize: Int(exactly: word(16)) ?? -1, lastPage: Int(exactly: word(120)) ?? -1,
+      transaction: word(128), freelist: tree(at: 24, Self.freelistName, hasIntegerKeys: true),
+      main: tree(at: 72, Self.mainName))
   }
 }
