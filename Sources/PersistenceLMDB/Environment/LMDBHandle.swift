@@ -15,6 +15,8 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   let idleLimit: Int
   /// Overrides the choice of plans, for tests.
   let planChooser: PlanChooser?
+  /// The descriptor of the data file, which LMDB maps.
+  let file: Int32
   /// The lock file, in which LMDB keeps the number of the newest transaction and the readers of all processes.
   let lock: FileIdentity?
   private(set) var catalog: MDB_dbi = 0
@@ -47,6 +49,9 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
       }
     }
     lock = known ?? FileIdentity(path + (isFile ? "-lock" : "/" + LMDBFiles.lockName))
+    var descriptor: mdb_filehandle_t = -1
+    mdb_env_get_fd(environment, &descriptor)
+    file = descriptor
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     mapSize = info.me_mapsize

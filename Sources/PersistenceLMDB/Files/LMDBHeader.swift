@@ -155,6 +155,16 @@ struct LMDBHeader: Sendable, Equatable {
 }
 
 extension LMDBHeader {
+  /// Whether content from the start of a file has this header.
+  func isHeader(of content: UnsafeRawBufferPointer, _ path: String) throws -> Bool {
+    let (number, start) = (Int(transaction & 1), Int(transaction & 1) * pageSize)
+    guard start < content.count else { return false }
+    let page = UnsafeRawBufferPointer(rebasing: content[start...])
+    var found = try LMDBHeader(in: page, number, pageSize: pageSize, path)
+    found?.fileSize = fileSize
+    return found == self
+  }
+
   /// The header in a page; nil if the page is cut off or has none.
   ///
   /// The page size is 0 if it is not known yet.

@@ -1,3 +1,4 @@
+import Foundation
 import PersistenceDriver
 
 extension LMDBEnvironment {
@@ -12,10 +13,30 @@ extension LMDBEnvironment {
   ) throws {
     let reader = try LMDBReader(handle)
     defer { reader.close() }
+    if try checkSmallStore(reader, files) { return }
     try checkPages(of: reader, files) { header in
       let limit = wasAbandoned ? abandonedSize : smallSize
       return checks == .structure || header.usedSize <= limit ? .structure : .catalog
     }
+  }
+
+  /// Checks all pages of a small store, which one call reads; returns false if the store is not small, or has changed since
+  /// its header was read.
+  private static func checkSmallStore(_ reader: LMDBReader, _ files: LMDBFiles) throws -> Bool {
+    guard let header = files.header, header.usedSize <= smallSize,
+      header.transaction == UInt64(reader.version)
+    else { return false }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: header.usedSize, alignment: MemoryLayout<UInt64>.alignment)
+    defer { buffer.deallocate() }
+    // A page that the system cannot read is read by itself, and named, if a tree has it.
+    let count = max(0, pread(reader.handle.file, buffer.baseAddress, buffer.count, 0))
+    let content = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    // The second time that the header is read, and the first since the reader holds its state.
+    guard try header.isHeader(of: content, files.dataPath) else { return false }
+    try LMDBTreeCheck.require(
+      reader.handle.file, content: content, header, .structure, location: files.dataPath)
+    return true
   }
 
   /// Checks all pages of the newest state of an open store.
@@ -28,19 +49,18 @@ extension LMDBEnvironment {
   private static func checkPages(
     of reader: LMDBReader, _ files: LMDBFiles, _ scope: (LMDBHeader) -> LMDBTreeCheck.Scope
   ) throws {
-    try LMDBFiles.reading(files.dataPath) { file in
-      for _ in 0..<100 {
-        let version = UInt64(reader.version)
-        if let header = try LMDBHeader.read(file, files.dataPath, ofTransaction: version) {
-          return try LMDBTreeCheck.require(file, header, scope(header), location: files.dataPath)
-        }
-        // The second commit after the reader has overwritten the header.
-        reader.reset()
-        try reader.renew()
+    let file = reader.handle.file
+    for _ in 0..<100 {
+      let version = UInt64(reader.version)
+      if let header = try LMDBHeader.read(file, files.dataPath, ofTransaction: version) {
+        return try LMDBTreeCheck.require(file, header, scope(header), location: files.dataPath)
       }
-      throw PersistenceError(
-        .busy, "other writers commit too often to check the store; retry when they pause",
-        location: files.directory)
+      // The second commit after the reader has overwritten the header.
+      reader.reset()
+      try reader.renew()
     }
+    throw PersistenceError(
+      .busy, "other writers commit too often to check the store; retry when they pause",
+      location: files.directory)
   }
 }

@@ -18,6 +18,8 @@ final class LMDBTreeCheck {
   }
 
   private let file: Int32
+  /// The start of the file's content, if it was read at once.
+  private let content: UnsafeRawBufferPointer
   private let header: LMDBHeader
   private let scope: Scope
   private let report: (StoreFinding) throws -> Void
@@ -33,9 +35,12 @@ final class LMDBTreeCheck {
   /// What is wrong with an entry of the main database that names no database, unless another program owns the file.
   private var stranger: String?
 
-  init(_ file: Int32, _ header: LMDBHeader, _ scope: Scope, _ report: @escaping (StoreFinding) throws -> Void)
-  {
+  init(
+    _ file: Int32, content: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    _ header: LMDBHeader, _ scope: Scope, _ report: @escaping (StoreFinding) throws -> Void
+  ) {
     self.file = file
+    self.content = content
     self.header = header
     self.scope = scope
     self.report = report
@@ -53,8 +58,11 @@ final class LMDBTreeCheck {
   }
 
   /// Throws an error with code `damaged` that names the first damaged page.
-  static func require(_ file: Int32, _ header: LMDBHeader, _ scope: Scope, location: String) throws {
-    let check = LMDBTreeCheck(file, header, scope) { finding in
+  static func require(
+    _ file: Int32, content: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    _ header: LMDBHeader, _ scope: Scope, location: String
+  ) throws {
+    let check = LMDBTreeCheck(file, content: content, header, scope) { finding in
       throw PersistenceError(
         .damaged, "\(finding.object) \(finding.detail); the file was not changed; restore it from a backup",
         location: location)
@@ -232,8 +240,10 @@ final class LMDBTreeCheck {
     }
   }
 
-  /// Reads a page into the buffer of a level, which no other page of the path uses.
+  /// The bytes of a page, in the buffer of a level, which no other page of the path uses, unless they were read before.
   private func read(_ page: Int, level: Int) throws -> UnsafeRawBufferPointer {
+    let (start, end) = (page * header.pageSize, (page + 1) * header.pageSize)
+    if end <= content.count { return UnsafeRawBufferPointer(rebasing: content[start..<end]) }
     while buffers.count <= level {
       buffers.append(.allocate(byteCount: header.pageSize, alignment: MemoryLayout<UInt64>.alignment))
     }
