@@ -48,25 +48,17 @@ struct LMDBFiles: Sendable {
   /// Finds a store's files, and creates missing ones if the configuration allows it.
   init(path: String, _ configuration: LMDBConfiguration) throws {
     let mayCreate = configuration.createsMissingStore && !configuration.isReadOnly
+    let link = path + "/" + Self.dataName
     var status = stat()
     var isNew = false
-    if stat(path, &status) != 0 {
-      let code = errno
-      guard code == ENOENT, mayCreate else { throw Self.failure(code, path) }
-      isNew = mkdir(path, 0o755) == 0
-      guard isNew || errno == EEXIST else {
-        throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
-      }
-      guard stat(path, &status) == 0 else { throw Self.failure(errno, path) }
+    // The data file of an existing store shows that the path is a folder. An empty path would be that of the root.
+    var isFound = !path.isEmpty && stat(link, &status) == 0
+    if !isFound {
+      isNew = try Self.makeFolder(path, mayCreate: mayCreate)
+      isFound = stat(link, &status) == 0
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw PersistenceError(
-        .notAStore,
-        "an LMDB store is a folder, but this path refers to a file; the file was not changed; use another path",
-        location: path)
-    }
-    if stat(path + "/" + Self.dataName, &status) == 0 {
-      let data = try Self.resolved(path + "/" + Self.dataName)
+    if isFound {
+      let data = try Self.resolved(link)
       guard data.hasSuffix("/" + Self.dataName) else {
         throw PersistenceError(
           .notAStore,
@@ -92,6 +84,28 @@ struct LMDBFiles: Sendable {
     }
     dataPath = directory + "/" + Self.dataName
     identity = FileIdentity(status)
+  }
+
+  /// Throws unless a path is a folder, or makes it if it is missing and may be created; returns whether it did.
+  private static func makeFolder(_ path: String, mayCreate: Bool) throws -> Bool {
+    var status = stat()
+    var isNew = false
+    if stat(path, &status) != 0 {
+      let code = errno
+      guard code == ENOENT, mayCreate else { throw failure(code, path) }
+      isNew = mkdir(path, 0o755) == 0
+      guard isNew || errno == EEXIST else {
+        throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
+      }
+      guard stat(path, &status) == 0 else { throw failure(errno, path) }
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw PersistenceError(
+        .notAStore,
+        "an LMDB store is a folder, but this path refers to a file; the file was not changed; use another path",
+        location: path)
+    }
+    return isNew
   }
 
   /// The files with the current header, and the settings for opening them.
