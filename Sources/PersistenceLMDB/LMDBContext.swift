@@ -45,7 +45,9 @@ public final class LMDBContext: ObservableContext {
     let opening = ContextMonitor(configuration.monitoring, location: path)
     let session = try LMDBRegistry.open(path, configuration, opening)
     location = session.environment.files.directory
-    monitor = ContextMonitor(configuration.monitoring, location: location)
+    monitor =
+      location.utf8.elementsEqual(path.utf8)
+      ? opening : ContextMonitor(configuration.monitoring, location: location)
     observers = session.environment.observers
     capabilities = .lmdb(
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)

@@ -47,6 +47,16 @@ public final class CommitObservers: Sendable {
     parallel = outside.flatMap { $0 as? any NumberedCommits }.map { ParallelCommits($0, patience: patience) }
   }
 
+  /// Creates an empty list of observers of a store with one writer at a time.
+  ///
+  /// The cast that looks for ``NumberedCommits`` takes longer than reading the header of a store.
+  ///
+  /// - Parameter outside: Detects commits of other processes.
+  package init(counting outside: CommitCounter) {
+    self.outside = outside
+    parallel = nil
+  }
+
   /// Whether the store has observers.
   public var isObserved: Bool { observed.load(ordering: .acquiring) }
 

@@ -50,7 +50,7 @@ final class LMDBEnvironment: Sendable {
     self.settings = settings
     let counter = TransactionCounter()
     commits = CommitCounter { counter.newest }
-    observers = CommitObservers(outside: commits)
+    observers = CommitObservers(counting: commits)
     store = KeyValueStore(
       location: files.directory,
       indexBuilding: IndexBuilding(memory: settings.indexMemory, folder: files.directory))
