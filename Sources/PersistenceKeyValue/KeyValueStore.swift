@@ -52,7 +52,10 @@ extension KeyValueStore {
     if let known = cache.binding(schema, version: reader.version) { return known }
     let generation = try cachedGeneration(reader)
     if generation != nil, let known = cache.binding(schema, version: reader.version) { return known }
-    guard let model = try model(StoredName(schema.name), reader, generation) else { return nil }
+    let name = StoredName(schema.name)
+    guard let model = try model(name, generation, { try Catalog.model(like: schema, reader) }) else {
+      return nil
+    }
     do {
       try schema.requireCompatible(with: model.schema, location: location)
     } catch {
@@ -68,7 +71,7 @@ extension KeyValueStore {
   package func schema(_ name: StoredName, _ reader: any ByteReader) throws -> ModelSchema? {
     if cache.lacks(name, version: reader.version) { return nil }
     let generation = try cachedGeneration(reader)
-    guard let model = try model(name, reader, generation) else {
+    guard let model = try model(name, generation, { try Catalog.model(name, reader) }) else {
       // Each write asks for the references of the store, which most stores do not have.
       if let generation, ReservedModel.isReserved(name.text) { cache.insert(absent: name, of: generation) }
       return nil
@@ -92,11 +95,11 @@ extension KeyValueStore {
   /// A model of the store.
   ///
   /// The caller handles models that its own transaction has changed, so a model found here is committed.
-  private func model(_ name: StoredName, _ reader: any ByteReader, _ generation: UInt64?) throws
+  private func model(_ name: StoredName, _ generation: UInt64?, _ read: () throws -> StoredModel?) throws
     -> StoredModel?
   {
     if let generation, let known = cache.model(name, of: generation) { return known }
-    guard let found = try located({ try Catalog.model(name, reader) }) else { return nil }
+    guard let found = try located(read) else { return nil }
     if let generation { cache.insert([found], of: generation) }
     return found
   }

@@ -93,7 +93,7 @@ package struct PackedSoundness {
   /// The bits of a byte whose fields must not be nil.
   private struct Required {
     let offset: Int32
-    let bits: UInt8
+    var bits: UInt8
   }
 
   private let required: UnsafeMutableBufferPointer<Required>
@@ -104,9 +104,16 @@ package struct PackedSoundness {
 
   /// Prepares the checks of records with fields at some places, in their order.
   package init(_ places: [PackedField]) {
-    var bits: [Int32: UInt8] = [:]
-    for place in places where !place.isOptional { bits[place.nilByte, default: 0] |= place.nilBit }
-    required = Self.copy(bits.sorted { $0.key < $1.key }.map { Required(offset: $0.key, bits: $0.value) })
+    var required: [Required] = []
+    for place in places where !place.isOptional {
+      // The bits of fields that follow each other lie in the same byte.
+      if required.last?.offset == place.nilByte {
+        required[required.count - 1].bits |= place.nilBit
+      } else {
+        required.append(Required(offset: place.nilByte, bits: place.nilBit))
+      }
+    }
+    self.required = Self.copy(required)
     bools = Self.copy(places.filter { $0.tag == .bool }.map(\.offset))
     ends = Self.copy(places.filter(\.isVariable).map(\.offset))
   }

@@ -73,12 +73,26 @@ package enum Catalog {
     return models
   }
 
-  /// The model with a name; of other models, only the name is decoded.
+  /// The model with a name; nothing is decoded of other models.
   static func model(_ name: StoredName, _ reader: any ByteReader) throws -> StoredModel? {
     var model: StoredModel?
     try forEachModel(reader) { number, encoded in
-      guard StoredName(try StoredModel.name(encoded: encoded)) == name else { return true }
+      guard try StoredModel.isNamed(name.text, StoredModel.checked(encoded)) else { return true }
       model = try StoredModel(number: number, encoded: encoded)
+      return false
+    }
+    return model
+  }
+
+  /// The model with the name of a schema; nothing is decoded if the store has the schema as it is.
+  static func model(like schema: ModelSchema, _ reader: any ByteReader) throws -> StoredModel? {
+    var model: StoredModel?
+    try forEachModel(reader) { number, encoded in
+      let values = try StoredModel.checked(encoded)
+      guard try StoredModel.isNamed(schema.name, values) else { return true }
+      model =
+        try StoredModel.isUnchanged(schema, values)
+        ? StoredModel(number: number, schema: schema) : StoredModel(number: number, encoded: encoded)
       return false
     }
     return model

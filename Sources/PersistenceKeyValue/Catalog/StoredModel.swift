@@ -120,20 +120,51 @@ extension StoredModel {
   }
 
   /// The values of a catalog record after its checksum, which is verified.
-  private static func checked(_ encoded: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
-    let values = encoded.dropFirst(4)
-    guard encoded.count > 4,
-      encoded.loadUnaligned(as: UInt32.self).littleEndian == PackedRow.checksum(of: Array(values))
-    else { throw malformed }
-    return UnsafeRawBufferPointer(rebasing: values)
+  static func checked(_ encoded: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
+    guard encoded.count > 4 else { throw malformed }
+    let values = UnsafeRawBufferPointer(rebasing: encoded[4...])
+    guard encoded.loadUnaligned(as: UInt32.self).littleEndian == PackedRow.checksum(of: values) else {
+      throw malformed
+    }
+    return values
   }
 
   private static func head(_ reader: inout ValueRun) throws -> (revision: Int64, name: String) {
     let revision = try reader.integer()
+    try require(revision)
+    return (revision, try reader.text())
+  }
+
+  /// Throws unless this version of the package can read a revision of records.
+  private static func require(_ revision: Int64) throws {
     guard knownRevisions.contains(revision) else {
       throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
-    return (revision, try reader.text())
+  }
+
+  /// Whether the values of a record are those of the model with a name; decodes no text.
+  static func isNamed(_ name: String, _ values: UnsafeRawBufferPointer) throws -> Bool {
+    var run = EncodedValues(values)
+    try require(run.integer())
+    return try run.isText(name)
+  }
+
+  /// Whether the values of a record are those of a schema, in its order, with built indexes, and without a history.
+  static func isUnchanged(_ schema: ModelSchema, _ values: UnsafeRawBufferPointer) throws -> Bool {
+    var run = EncodedValues(values)
+    guard try run.integer() == revision, try run.isText(schema.name),
+      try run.integer() == Int64(schema.fields.count)
+    else { return false }
+    for field in schema.fields {
+      guard try run.isText(field.name), try run.isText(field.kind.rawValue),
+        try run.bool() == field.isOptional
+      else { return false }
+    }
+    guard try run.areTexts(schema.key), try run.integer() == Int64(schema.indexes.count) else { return false }
+    for index in schema.indexes {
+      guard try run.bool() == index.isUnique, try run.areTexts(index.fields) else { return false }
+    }
+    return run.isAtEnd
   }
 
   static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be decoded") }

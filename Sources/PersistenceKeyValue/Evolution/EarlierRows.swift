@@ -68,9 +68,12 @@ extension RowLayout {
   /// Computes the layout of a model's rows for a compatible declared schema.
   convenience init(of model: StoredModel, declared: ModelSchema) {
     let stored = model.schema
+    let isDeclared = stored.identity == declared.identity
+    let numbers: [Int?] =
+      isDeclared
+      ? declared.fields.indices.map { $0 } : declared.fields.map { stored.position(of: $0.name) }
     self.init(
-      stored.fields.map(RowRevision.Field.init), at: declared.fields.map { stored.position(of: $0.name) },
-      declared,
+      stored.fields.map(RowRevision.Field.init), at: numbers, declared,
       revision: model.evolution?.revision ?? 1,
       earlier: model.evolution.map { EarlierRows($0, stored: stored, declared: declared) })
   }

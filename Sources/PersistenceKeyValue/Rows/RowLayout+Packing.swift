@@ -60,10 +60,11 @@ enum PackedRow {
   }
 
   /// The checksum of other data than rows.
-  static func checksum(of bytes: [UInt8]) -> UInt32 {
-    bytes.withUnsafeBytes { bytes in
-      bytes.baseAddress.map { checksum($0, bytes.count, seed: second) } ?? 0
-    }
+  static func checksum(of bytes: [UInt8]) -> UInt32 { bytes.withUnsafeBytes { checksum(of: $0) } }
+
+  /// The checksum of other data than rows.
+  static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt32 {
+    bytes.baseAddress.map { checksum($0, bytes.count, seed: second) } ?? 0
   }
 
   /// A checksum that multiplies sixteen bytes at a time and folds both halves of the product.
