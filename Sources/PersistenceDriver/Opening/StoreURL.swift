@@ -50,7 +50,7 @@ public struct StoreURL: Sendable, Hashable {
     guard let path = Self.withoutEscapes(rest) else { throw invalid("an escape in its path is malformed") }
     guard !path.utf8.contains(0) else { throw invalid("its path contains U+0000") }
     var options: [String: String] = [:]
-    for pair in (query ?? "").parts("&", omittingEmpty: true) {
+    for pair in query?.parts("&", omittingEmpty: true) ?? [] {
       let parts = pair.parts("=", maxSplits: 1)
       guard parts.count == 2, let name = Self.withoutEscapes(parts[0]), !name.isEmpty,
         let value = Self.withoutEscapes(parts[1])
@@ -65,7 +65,8 @@ public struct StoreURL: Sendable, Hashable {
     }
     self.scheme = scheme
     self.path = path
-    encodedPath = String(rest)
+    // An escape is longer than what it stands for.
+    encodedPath = path.utf8.count == rest.utf8.count ? path : String(rest)
     self.options = options
   }
 

@@ -14,20 +14,19 @@ extension StorageEngine {
     -> any PersistentContext
   {
     let url = try StoreURL(text)
-    var known = engines
-    if !known.contains(where: { $0.scheme == StorageEngine.memory.scheme }) { known.append(.memory) }
-    let matches = known.filter { $0.scheme == url.scheme }
-    guard let engine = matches.first else {
-      throw PersistenceError(
-        .invalidURL,
-        "no engine has the scheme “\(url.scheme):”; use one of "
-          + known.map { $0.scheme + ":" }.sorted().joined(separator: ", "), location: "\(url)")
-    }
-    guard matches.count == 1 else {
+    let first = engines.firstIndex { $0.scheme == url.scheme }
+    guard first == engines.lastIndex(where: { $0.scheme == url.scheme }) else {
       throw PersistenceError(
         .invalidURL, "several engines have the scheme “\(url.scheme):”; remove one of them",
         location: "\(url)")
     }
-    return try engine.open(url, monitoring: monitoring)
+    if let first { return try engines[first].open(url, monitoring: monitoring) }
+    if url.scheme == memory.scheme { return try memory.open(url, monitoring: monitoring) }
+    let hasMemory = engines.contains { $0.scheme == memory.scheme }
+    let known = hasMemory ? engines : engines + [.memory]
+    throw PersistenceError(
+      .invalidURL,
+      "no engine has the scheme “\(url.scheme):”; use one of "
+        + known.map { $0.scheme + ":" }.sorted().joined(separator: ", "), location: "\(url)")
   }
 }
