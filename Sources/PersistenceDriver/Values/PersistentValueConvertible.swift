@@ -97,8 +97,10 @@ extension Row {
   where Value.RawValue == String {
     let name = try cell(at: position, tag: .text).borrowedText
     for value in Value.allCases {
-      var raw = value.rawValue
-      if raw.utf8.count == name.count, raw.withUTF8({ $0.elementsEqual(name) }) { return value }
+      // Unlike `withUTF8`, this needs no copy of the string, and leaves bridged strings to the initializer.
+      let raw = value.rawValue.utf8
+      guard raw.count == name.count else { continue }
+      if raw.withContiguousStorageIfAvailable({ $0.elementsEqual(name) }) == true { return value }
     }
     guard let value = Value(rawValue: String(decoding: name, as: UTF8.self)) else {
       throw PersistenceError.unknownCase(of: Value.self, at: position)
