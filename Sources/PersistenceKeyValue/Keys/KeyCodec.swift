@@ -51,14 +51,25 @@ package enum KeyCodec {
     case .date(let value): try append(cell: .date(value), to: key)
     case .uuid(let value): try append(cell: .uuid(value), to: key)
     case .bytes(let value): try value.withUnsafeBytes { try append(cell: .bytes($0), to: key) }
-    case .text(var value):
-      try value.withUTF8 { try append(cell: .text(UnsafeRawBufferPointer($0)), to: key) }
-    case .document(var value):
-      try value.withUTF8 { try append(cell: .document(UnsafeRawBufferPointer($0)), to: key) }
+    case .text(let value): append(value, .text, to: key)
+    case .document(let value): append(value, .document, to: key)
     case .decimal(let value):
       var text = value.canonicalText
       try text.withUTF8 { try append(cell: .decimal(UnsafeRawBufferPointer($0)), to: key) }
     }
+  }
+
+  /// Appends a text or document, whose bytes are read in place: every lookup by a text appends one.
+  private static func append(_ text: String, _ tag: RowCell.Tag, to key: ByteBuffer) {
+    key.append(code(of: tag))
+    let isAppended: Void? = text.utf8.withContiguousStorageIfAvailable {
+      key.append(escaping: UnsafeRawBufferPointer($0))
+    }
+    if isAppended == nil {
+      var text = text
+      text.withUTF8 { key.append(escaping: UnsafeRawBufferPointer($0)) }
+    }
+    key.append(0)
   }
 
   /// Appends the common prefix of all texts with a prefix.
