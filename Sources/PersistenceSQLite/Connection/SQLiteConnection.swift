@@ -1,5 +1,4 @@
 import CSQLite
-import Logging
 import PersistenceDriver
 import PersistenceSQL
 import PersistenceDriverSupport
@@ -270,17 +269,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The text of a statement key, which the store caches.
   func text(of key: StatementKey, on table: SQLTable) -> SQLiteStore.StatementText {
     store.text(of: key) { SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()) }
-  }
-
-  func run(_ command: SQLiteCommand) throws { _ = try number(command) }
-
-  /// Runs a command whose failure is harmless: SQLite has ended the transaction, or will on closing the connection.
-  func runUnchecked(_ command: SQLiteCommand) {
-    do {
-      try run(command)
-    } catch {
-      store.configuration.monitoring.logger.debug("\(error)")
-    }
   }
 
   /// Runs a command and returns the integer that it yields; 0 if there is none.

@@ -1,4 +1,5 @@
 import CSQLite
+import Logging
 import PersistenceDriver
 
 /// Statements that have a text rather than a statement key: the catalog's and the user's own.
@@ -37,6 +38,17 @@ extension SQLiteConnection {
     case SQLITE_TEXT: .text(String(decoding: source.text, as: UTF8.self))
     case SQLITE_BLOB: .bytes([UInt8](source.blob))
     default: .null
+    }
+  }
+
+  func run(_ command: SQLiteCommand) throws { _ = try number(command) }
+
+  /// Runs a command whose failure is harmless: SQLite has ended the transaction, or will on closing the connection.
+  func runUnchecked(_ command: SQLiteCommand) {
+    do {
+      try run(command)
+    } catch {
+      store.configuration.monitoring.logger.debug("\(error)")
     }
   }
 
