@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceKeyValue
 import Testing
 
 @testable import PersistenceLMDB
@@ -69,6 +70,32 @@ struct SameRecordTests {
       try row.withRow { try transaction.save($0, in: schema) }
     }
     #expect(try LMDBHeader.read(scratch.data.path).transaction > before)
+  }
+
+  @Test("W5 a nested transaction that cannot commit leaves nothing to commit")
+  func uncommitted() throws {
+    let scratch = try Scratch()
+    let handle = try LMDBHandle(
+      path: scratch.folder.path, header: nil, LMDBSettings(LMDBConfiguration(mapSize: 1 << 20)))
+    defer { handle.close() }
+    let isMade = try handle.openSpaces(create: true)
+    #expect(isMade)
+    let writer = try LMDBTransaction(handle, .off)
+    defer { writer.abort() }
+    func put(byteCount: Int) throws {
+      try withUnsafeBytes(of: UInt64(7)) { key in
+        _ = try writer.reserve(key, count: byteCount, in: .records, isReplacing: true)
+      }
+    }
+    #expect(throws: PersistenceError.self) {
+      try writer.nested {
+        try put(byteCount: 8)
+        #expect(writer.commitsState)
+        // LMDB commits no child after a failure, of which the closure says nothing.
+        #expect(throws: PersistenceError.self) { try put(byteCount: 8 << 20) }
+      }
+    }
+    #expect(!writer.commitsState)
   }
 
   @Test("E5 a damaged record that is saved again with the same values is sound")
