@@ -50,9 +50,12 @@ extension PersistentRecord {
   @inlinable
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
     let declared = schema
-    let reader = try LocatedReader(context, for: Self.self, hasFormerNames: declared.hasFormerNames)
+    let reader = try LocatedReader.resolved(
+      context, for: Self.self, hasFormerNames: declared.hasFormerNames)
     do {
-      return try read(RecordKey(key.keyValues), as: declared.model, from: reader)
+      // Borrowed from the declaration: readers would contend for the schema's reference count.
+      guard let valid = declared.storage.valid else { throw declared.refusal }
+      return try read(RecordKey(key.keyValues), as: valid, from: reader)
     } catch let error as PersistenceError where error.code == .schemaMismatch {
       return try findFitted(key, in: context, after: error)
     }

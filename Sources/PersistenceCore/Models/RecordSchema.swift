@@ -45,6 +45,14 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     }
   }
 
+  /// The error of a declaration that no store can represent.
+  @usableFromInline var refusal: PersistenceError {
+    guard case .failure(let error) = storage.schema else {
+      return PersistenceError.invalidSchema(storage.model, "it has no schema")
+    }
+    return error
+  }
+
   /// Whether the model had other names.
   @inlinable var hasFormerNames: Bool { storage.hasFormerNames }
 
