@@ -8,6 +8,7 @@ extension PersistentRepository {
   ///   - predicate: The filter; all records by default.
   /// - Returns: A query.
   @inlinable
+  @inline(__always)  // `any PersistentRepository` gets no specialization of its own
   public func filter<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
   ) -> Query<Model> {
