@@ -28,16 +28,18 @@ final class PreparedQuery: Sendable {
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
-    let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
+    let indexes = binding.readableIndexes
     let plan: AccessPlan
     var isReused = false
     if let choose = reader.workspace.planChooser {
-      let plans = planner.all()
+      let plans = AccessPlanner(request, indexes: indexes, needs: needs).all()
       plan = plans[choose(plans.count)]
     } else if request.isPlannedAnew {
-      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
+      plan = try AccessPlanner(request, indexes: indexes, needs: needs).best(
+        PathStatistics(binding: binding, reader: reader, location: location))
     } else {
-      (plan, isReused) = try planner.best(
+      (plan, isReused) = try AccessPlanner.best(
+        request, indexes: indexes, needs: needs,
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
