@@ -124,7 +124,7 @@ struct EntryFields: Sendable {
 
   init(of path: AccessPath, _ binding: ModelBinding) {
     start = (path.index?.prefix ?? binding.prefix).count
-    positions = (path.index?.positions ?? []) + binding.keyPositions
+    positions = path.index?.components ?? binding.keyPositions
   }
 
   /// Whether the keys contain all of these fields.

@@ -43,20 +43,22 @@ final class PreparedQuery: Sendable {
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
+    let key = reader.workspace.acquireBuffer()
+    defer { reader.workspace.release(key) }
     try self.init(
-      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location)
+      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location, in: key)
   }
 
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, isReused: Bool = false,
-    longestKey: Int, location: String
+    longestKey: Int, location: String, in key: ByteBuffer = ByteBuffer()
   ) throws {
     self.request = request
     self.binding = binding
     self.location = location
     self.plan = plan
     self.isReused = isReused
-    path = try AccessPath(plan, binding, longestKey: longestKey)
+    path = try AccessPath(plan, binding, longestKey: longestKey, in: key)
     fields = EntryFields(of: path, binding)
     intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
     let isWidened = path.isWidened || intersections.contains { $0.isWidened }
