@@ -13,8 +13,9 @@ struct IndexCursor: ~Copyable {
   private let cursor: any ByteCursor
   /// Looks up the records of index entries; nil if the path reads records.
   private let records: (any ByteCursor)?
-  /// The stored key of the record that is looked up.
+  /// The stored key of the record that is looked up; the prefix of its model stays.
   private let recordKey: ByteBuffer
+  private let prefixLength: Int
 
   /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
   /// returned.
@@ -55,6 +56,8 @@ struct IndexCursor: ~Copyable {
     (self.cursor, self.records) = (cursor, records)
     (self.path, self.binding, self.reader) = (path, binding, reader)
     recordKey = reader.workspace.acquireBuffer()
+    recordKey.append(binding.prefix)
+    prefixLength = binding.prefix.count
     limit = reader.workspace.acquireBuffer()
     ahead = .allocate(capacity: Self.longestStride)
     range = bookmark.range
@@ -118,8 +121,8 @@ struct IndexCursor: ~Copyable {
   /// The record of an entry: its stored key and its bytes.
   func record(of entry: OrderedEntry) throws -> OrderedEntry {
     guard let records else { return entry }
-    recordKey.clear()
-    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: recordKey)
+    recordKey.truncate(to: prefixLength)
+    try IndexEntry.appendRecordKey(of: entry, behind: prefixLength, to: recordKey)
     guard let record = try records.find(recordKey.bytes) else {
       throw PersistenceError.damaged("an index entry refers to a missing record")
         .at(model: binding.declared.name)

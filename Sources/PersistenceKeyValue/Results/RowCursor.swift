@@ -63,7 +63,7 @@ final class RowCursor {
     let tested = condition == nil ? readsKeys ? query.restPredicate : query.predicate : nil
     restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
     // A record with a cut key decodes the condition's fields twice, which is rare.
-    let more = Set(wanted ?? []).subtracting(tested?.positions ?? []).sorted()
+    let more = wanted.map { Set($0).subtracting(tested?.positions ?? []).sorted() } ?? []
     wantedPositions = .allocate(capacity: more.count)
     _ = wantedPositions.initialize(from: more)
     decidesByKey = readsKeys
