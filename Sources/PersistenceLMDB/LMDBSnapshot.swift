@@ -6,7 +6,7 @@ import Synchronization
 
 /// A snapshot of the store, which lives until it is released.
 ///
-/// One thread at a time reads from it. The lock is recursive, since a closure that receives rows may read
+/// One thread at a time reads from it. The lock of the reader is recursive, since a closure that receives rows may read
 /// another result of the same snapshot.
 final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
   /// The number of the committed transaction that the snapshot shows.
@@ -14,7 +14,6 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
 
   private let reader: LMDBReader
   private let session: LMDBSession
-  private let lock = NSRecursiveLock()
   private let users = Atomic<Int>(0)
 
   init(_ reader: LMDBReader, _ session: LMDBSession) {
@@ -35,9 +34,9 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
 
   func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result {
     users.wrappingAdd(1, ordering: .relaxed)
-    lock.lock()
+    reader.lock.lock()
     defer {
-      lock.unlock()
+      reader.lock.unlock()
       users.wrappingSubtract(1, ordering: .relaxed)
     }
     return try body(reader)

@@ -22,6 +22,7 @@ struct LMDBScatteredTests {
     let text = try #require(schema.position(of: "text"))
     #expect(try !context.fetch(FetchRequest(schema, order: order), selecting: [text]).usesRandomAccess)
   }
+
   @Test(
     "R3 a small result that was read at once is read again from any position",
     arguments: [nil, PredicateNode.comparison(field: "text", .greaterOrEqual, .text("text 05"))])

@@ -1,4 +1,5 @@
 import CLMDB
+import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceKeyValue
@@ -12,6 +13,8 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
   let longestKey: Int
   var copiesRows: Bool { false }
   var keepsEntries: Bool { true }
+  /// Admits one thread at a time, while a snapshot shares the reader; made once, since snapshots come and go.
+  let lock = NSRecursiveLock()
 
   private let transaction: OpaquePointer
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
