@@ -79,8 +79,10 @@ extension FetchOptions where Model: PersistentRecord {
 }
 
 /// The options of a fetch, for code that is not specialized for the model.
+///
+/// A class, because each closure on the way to the driver takes a copy, which would count a dozen references.
 @usableFromInline
-struct RequestOptions {
+final class RequestOptions {
   let model: RecordType
   let place: CallSite
   private let node: PredicateNode
@@ -100,7 +102,7 @@ struct RequestOptions {
   ///
   /// - Throws: The error of encoding the record that the page begins after, and of an invalid declaration.
   @inlinable
-  init<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws {
+  convenience init<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws {
     let model = try RecordType(Model.self)
     var relations: [RelatedCriterion?] = []
     if options.sorting.contains(where: { $0.relation != nil }) {
