@@ -103,9 +103,7 @@ struct FetchedRows {
 
   @usableFromInline let rows: any StorageResults
   @usableFromInline let origin: RowOrigin
-  /// The reader of the rows.
-  @usableFromInline let reader: any StorageReader
-  let request: FetchRequest
+  private let answerable: AnswerableRequest
   @usableFromInline let monitor: ContextMonitor
   let place: CallSite
   /// Whether results pin the moment of the rows; in transactions, they are read at once (contract R1a).
@@ -116,10 +114,13 @@ struct FetchedRows {
     place: CallSite, isPinned: Bool
   ) throws {
     rows = try answerable.fetch(selecting: selected)
-    (reader, request) = (answerable.reader, answerable.request)
-    origin = RowOrigin(request.schema, selecting: selected, location: store.location)
+    self.answerable = answerable
+    origin = RowOrigin(answerable.request.schema, selecting: selected, location: store.location)
     (monitor, self.place, self.isPinned) = (store.monitor, place, isPinned)
   }
+
+  /// The reader of the rows.
+  @usableFromInline var reader: any StorageReader { answerable.reader }
 
   /// Fetches the rows of options, and calls a closure with them; once more, with a mapping, if the store contains
   /// another schema of the model (contract S1).
@@ -170,16 +171,16 @@ struct FetchedRows {
   func firstPageSize(_ pageSize: Int) -> Int {
     // Most of a random-access result may never be requested. A larger page than plain results have is read at once only
     // if it is asked for.
-    rows.usesRandomAccess ? 16 : min(max(request.limit ?? 0, Self.pageSize), pageSize)
+    rows.usesRandomAccess ? 16 : min(max(answerable.request.limit ?? 0, Self.pageSize), pageSize)
   }
 
   /// The maximum number of rows.
-  @usableFromInline var limit: Int { request.limit ?? .max }
+  @usableFromInline var limit: Int { answerable.request.limit ?? .max }
 
   /// Checks rows that were not read, if the engine can, and pins them; returns what holds the pin.
   @usableFromInline
   func pinned() throws -> ResultPin {
     try (rows as? any CheckedResults)?.checkUnread()
-    return ResultPin(rows, request, monitor, place)
+    return ResultPin(rows, answerable.request, monitor, place)
   }
 }
