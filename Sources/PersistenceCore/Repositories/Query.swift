@@ -56,7 +56,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   public func sorted<Value: PersistentValueConvertible>(
     by property: KeyPath<Model, Value>, inOrder order: SortDirection = .ascending
   ) -> Query {
-    sorted(by: SortCriterion(property, order: order))
+    changed { $0.sorting.append(SortCriterion(property, order: order)) }
   }
 
   /// The query with another sort criterion, over a raw-representable `Codable` type, which is stored as its raw value.
