@@ -157,7 +157,8 @@ struct WeakList<Object: AnyObject> {
   /// The caller releases the objects outside of locks: this call may have created the last reference.
   mutating func alive() -> [Object] {
     var objects: [Object] = []
-    for reference in references { if let object = reference.object { objects.append(object) } }
+    // By index, because a copy of a weak reference is registered with its object.
+    for index in references.indices { if let object = references[index].object { objects.append(object) } }
     // In place: each fetch adds a snapshot, and finds that of the fetch before released.
     if objects.count < references.count { references.removeAll { $0.object == nil } }
     return objects
