@@ -64,7 +64,9 @@ final class RowCursor {
     restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
     // A record with a cut key decodes the condition's fields twice, which is rare.
     let more = wanted.map { Set($0).subtracting(tested?.positions ?? []).sorted() } ?? []
-    wantedPositions = .allocate(capacity: more.count)
+    // Most cursors read whole records, and need no memory for positions.
+    wantedPositions =
+      more.isEmpty ? UnsafeMutableBufferPointer(start: nil, count: 0) : .allocate(capacity: more.count)
     _ = wantedPositions.initialize(from: more)
     decidesByKey = readsKeys
     row = reader.workspace.acquireRow(query.binding.layout.count)
