@@ -29,6 +29,8 @@ final class RowCursor {
   /// The fields to decode from a matching record beyond those that the condition decoded; most records have
   /// none.
   private let wantedPositions: UnsafeMutableBufferPointer<Int>
+  /// Whether every entry matches, and nothing is decoded.
+  private let isUnconditional: Bool
   private let intersection: KeySet?
   private let storedKeyBuffer: ByteBuffer
   @exclusivity(unchecked) private var hasCopied = false
@@ -68,6 +70,7 @@ final class RowCursor {
     wantedPositions =
       more.isEmpty ? UnsafeMutableBufferPointer(start: nil, count: 0) : .allocate(capacity: more.count)
     _ = wantedPositions.initialize(from: more)
+    isUnconditional = query.predicate == nil && more.isEmpty
     decidesByKey = readsKeys
     row = reader.workspace.acquireRow(query.binding.layout.count)
     storedKeyBuffer = reader.workspace.acquireBuffer()
@@ -90,7 +93,7 @@ final class RowCursor {
         record = nil
       } else {
         let record = isIndexed ? try entries.record(of: entry) : entry
-        guard try matches(record, isKeyRead) else { continue }
+        guard try isUnconditional || matches(record, isKeyRead) else { continue }
         self.record = record
       }
       self.entry = entry
