@@ -159,7 +159,6 @@ struct WeakList<Object: AnyObject> {
     var objects: [Object] = []
     // By index, because a copy of a weak reference is registered with its object.
     for index in references.indices { if let object = references[index].object { objects.append(object) } }
-    // In place: each fetch adds a snapshot, and finds that of the fetch before released.
     if objects.count < references.count { references.removeAll { $0.object == nil } }
     return objects
   }
