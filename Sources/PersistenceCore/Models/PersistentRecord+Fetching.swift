@@ -27,7 +27,7 @@ extension PersistentRecord {
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     var storage: ResultStorage<Element>?
-    try FetchedRows.fetch(RequestOptions(options), in: context, selecting: selected) { fetched in
+    try FetchedRows.fetch(RequestOptions.of(options), in: context, selecting: selected) { fetched in
       storage = try ResultStorage(fetched, RowDecoder(fetched.origin, decode: decode))
     }
     guard let storage else { throw PersistenceError.noRows }
@@ -36,7 +36,7 @@ extension PersistentRecord {
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    try StorageAccess.withRequest(of: RequestOptions(options ?? FetchOptions()), in: context) {
+    try StorageAccess.withRequest(of: RequestOptions.of(options ?? FetchOptions()), in: context) {
       access, answerable in
       let (reader, request) = (answerable.reader, answerable.request)
       return try access.root.monitor.measure(request) {

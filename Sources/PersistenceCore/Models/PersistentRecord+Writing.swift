@@ -71,7 +71,7 @@ extension PersistentRecord {
 
   /// Deletes the records that a fetch with the same options would return, and returns their number.
   package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       var deleted = 0
       try access.writeSingle(options) { deleted = try $0.delete($1) }

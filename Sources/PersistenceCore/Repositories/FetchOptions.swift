@@ -60,14 +60,14 @@ extension FetchOptions where Model: PersistentRecord {
   /// - Returns: The request.
   /// - Throws: ``PersistenceError``.
   package func request(at location: String) throws -> FetchRequest {
-    try RequestOptions(self).request(at: location)
+    try RequestOptions.of(self).request(at: location)
   }
 
   /// The request for drivers, from options without a page token.
-  package func fetchRequest() throws -> FetchRequest { try RequestOptions(self).request() }
+  package func fetchRequest() throws -> FetchRequest { try RequestOptions.of(self).request() }
 
   /// The query for a reader of related records.
-  package func relatedQuery() throws -> RelatedQuery { try RequestOptions(self).relatedQuery() }
+  package func relatedQuery() throws -> RelatedQuery { try RequestOptions.of(self).relatedQuery() }
 
   /// Whether an answer takes requests for related records.
   var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.relation != nil } }
@@ -98,17 +98,19 @@ final class RequestOptions {
   /// The row of the record that the page begins after.
   private let after: RowBuffer?
 
-  /// Copies options.
+  /// Takes what requests need of options.
+  ///
+  /// Not an initializer, which would own the options, and thus copy them once more.
   ///
   /// - Throws: The error of encoding the record that the page begins after, and of an invalid declaration.
   @inlinable
-  convenience init<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws {
+  static func of<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws -> RequestOptions {
     let model = try RecordType(Model.self)
     var relations: [RelatedCriterion?] = []
     if options.sorting.contains(where: { $0.relation != nil }) {
       relations = options.sorting.map { $0.relation }
     }
-    self.init(
+    return RequestOptions(
       model, options.predicate.node, options.predicate.failure, options.predicate.related,
       hasRelations: options.predicate.hasRelations, order: options.sorting.map { $0.fieldOrder }, relations,
       limit: options.limit, offset: options.offset, options.token,
