@@ -72,7 +72,8 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
 final class SQLiteSharedReadTransactions: Sendable {
   private let pool: SQLitePool
   private let sharedLimit: Int
-  private let state = Mutex(State())
+  /// Each result of the context passes this lock twice, so threads must not sleep at it (see ``Lock``).
+  private let state = Lock(State())
 
   private struct State {
     var sentinel: SQLiteConnection?
