@@ -19,6 +19,28 @@ struct BlockingThreadsTests {
     await threads.close()
   }
 
+  @Test("calls that wait for each other all get a thread, also of threads that were idle")
+  func meeting() async throws {
+    let (threads, count) = (BlockingThreads("test", limit: 8), 8)
+    for _ in 0..<200 {
+      let gate = DispatchSemaphore(value: 0)
+      let arrived = Atomic(0)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<count {
+          group.addTask {
+            try await threads.run {
+              let isLast = arrived.add(1, ordering: .sequentiallyConsistent).newValue == count
+              guard isLast else { return gate.wait() }
+              for _ in 1..<count { gate.signal() }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    await threads.close()
+  }
+
   @Test("a call that waits can be cancelled or time out, and a full queue is busy")
   func waiting() async throws {
     let threads = BlockingThreads("test", limit: 1, queueLimit: 1)
