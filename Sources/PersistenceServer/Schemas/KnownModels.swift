@@ -9,10 +9,11 @@
   /// Another process may change a schema at any time. A driver verifies the schema of each read, so an obsolete one ends
   /// in `schemaMismatch`; and a record that is found shows that the store still has the model under its name.
   final class KnownModels: Sendable {
-    /// A model, and the writer of its records.
+    /// A model, the writer of its records, and its pages.
     struct Model: Sendable {
       let schema: ModelSchema
       let writer: RecordWriter
+      let pages = PreparedPages()
     }
 
     private static let limit = 512
