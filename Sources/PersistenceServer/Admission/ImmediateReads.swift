@@ -8,8 +8,10 @@
   ///
   /// Half of those threads stay free, because a disk may be slow.
   final class ImmediateReads: Sendable {
-    /// How often a task tries to read: the reads in progress take less time than the way to another thread.
+    /// How often a task tries to read a record: the reads in progress take less time than the way to another thread.
     private static let attempts = 4
+    /// How often a task tries to read a page: the reads in progress take longer, as long as the work of a few other tasks.
+    private static let pageAttempts = 8
 
     /// Whether the store may be read on the threads of tasks.
     private let isAllowed: Bool
@@ -41,22 +43,16 @@
     ///
     /// While other reads occupy all of these threads, the task yields a few times to other tasks.
     func run<Result>(_ body: () throws -> Result) async throws -> Result? {
-      guard isAllowed else { return nil }
-      for attempt in 1...Self.attempts {
-        if enter() {
-          defer { free.add(1, ordering: .relaxed) }
-          return try body()
-        }
-        if attempt < Self.attempts { await Task.yield() }
-      }
-      return nil
+      guard isAllowed, await enter(trying: Self.attempts) else { return nil }
+      defer { free.add(1, ordering: .relaxed) }
+      return try body()
     }
 
-    /// Calls a closure that reads a page now; returns nil if another thread must read it.
+    /// Calls a closure that reads a page like ``run(_:)``; returns nil if another thread must read it.
     ///
     /// A page that turns out to be long is interrupted, and read again elsewhere. After it, others are not tried for a while.
-    func runPage<Result>(_ body: () throws -> Result) throws -> Result? {
-      guard allowsPages, mayTryPage(), enter() else { return nil }
+    func runPage<Result>(_ body: () throws -> Result) async throws -> Result? {
+      guard allowsPages, mayTryPage(), await enter(trying: Self.pageAttempts) else { return nil }
       defer { free.add(1, ordering: .relaxed) }
       let start = ContinuousClock.now
       let interruption = ReadInterruption(
@@ -87,6 +83,14 @@
         pause.store(next, ordering: .relaxed)
         pausedPages.store(next, ordering: .relaxed)
       }
+    }
+
+    private func enter(trying attempts: Int) async -> Bool {
+      for _ in 1..<attempts {
+        if enter() { return true }
+        await Task.yield()
+      }
+      return enter()
     }
 
     private func enter() -> Bool {

@@ -152,7 +152,9 @@
       {
         return answer
       }
-      if request.isPlainPage, let answer = try immediate.runPage({ try service.answer(request) }) {
+      if request.isPlainPage,
+        let answer = try await immediate.runPage({ try service.answer(request) })
+      {
         return answer
       }
       return try await read(for: client) { try service.answer(request) }
