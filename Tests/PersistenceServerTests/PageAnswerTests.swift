@@ -65,6 +65,23 @@ struct PageAnswerTests {
     }
   }
 
+  @Test("V3 pages whose conditions have two normal forms of one text differ, also when requested again")
+  func normalForms() async throws {
+    let titles = ["\u{E9}", "e\u{301}"]
+    let context = try Film.context(titles.enumerated().map { Film($0.offset, $0.element) })
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port)
+      for _ in 0..<3 {
+        for (id, title) in titles.enumerated() {
+          // As they are, without escapes, which an HTTP parser may refuse.
+          let page = try await client("GET", "/models/Film/records?select=id&where=title='\(title)'")
+          let expected = #"{"records":[{"id":\#(id)}],"next":null}"#
+          #expect(page.status == 400 || page.body == expected)
+        }
+      }
+    }
+  }
+
   @Test("a page that reaches its size limit ends early with a token, also in later chunks")
   func limited() async throws {
     let text = String(repeating: "x", count: 50_000)

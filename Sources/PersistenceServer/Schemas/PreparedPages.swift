@@ -1,6 +1,7 @@
 #if HTTP
   import PersistenceDriverSupport
   import PersistenceHTTP
+  import PersistencePrimitives
 
   /// How the pages of a model are read that requests have asked for, by the text of their parameters.
   ///
@@ -20,17 +21,21 @@
     /// The maximum length of the parameters of a page that is kept, in bytes.
     private static let sizeLimit = 256
 
-    private let pages = Lock<[String: Page]>([:])
+    /// By the bytes of the parameters: their conditions tell the normal forms of a text apart (contract V3).
+    private let pages = Lock<[StoredName: Page]>([:])
 
     /// The page with some parameters; nil if it was not kept.
-    func page(_ parameters: String) -> Page? { pages.withLock { $0[parameters] } }
+    func page(_ parameters: String) -> Page? {
+      let key = StoredName(parameters)
+      return pages.withLock { $0[key] }
+    }
 
     /// Keeps a page that reads the newest state of the store, and only its own model.
     func keep(_ page: Page, _ parameters: String) {
       guard parameters.utf8.count <= Self.sizeLimit else { return }
       pages.withLock { pages in
         if pages.count >= Self.limit { pages.removeAll() }
-        pages[parameters] = page
+        pages[StoredName(parameters)] = page
       }
     }
   }
