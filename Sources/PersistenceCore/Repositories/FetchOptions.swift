@@ -86,7 +86,7 @@ final class RequestOptions {
   let model: RecordType
   let place: CallSite
   private let node: PredicateNode
-  private let failure: PersistenceError?
+  private let failure: (any Error)?
   private let conditionModels: [any PersistentRecord.Type]
   private let hasRelations: Bool
   private let order: [FieldOrder]
@@ -119,7 +119,7 @@ final class RequestOptions {
 
   @usableFromInline
   init(
-    _ model: RecordType, _ node: PredicateNode, _ failure: PersistenceError?,
+    _ model: RecordType, _ node: PredicateNode, _ failure: (any Error)?,
     _ conditionModels: [any PersistentRecord.Type], hasRelations: Bool, order: [FieldOrder],
     _ relations: [RelatedCriterion?], limit: Int?, offset: Int, _ token: PageToken?, after: RowBuffer?,
     _ place: CallSite
