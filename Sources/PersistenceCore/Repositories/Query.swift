@@ -12,7 +12,21 @@ extension PersistentRepository {
   public func filter<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
   ) -> Query<Model> {
-    Query(context: context, options: FetchOptions(predicate: predicate))
+    Query(context: context, options: FetchOptions(matching: predicate))
+  }
+}
+
+extension FetchOptions {
+  /// The options of a new query; inlinable, unlike the public initializer, so that they are specialized for the model.
+  @inlinable
+  init(matching predicate: PersistentPredicate<Model>) {
+    self.predicate = predicate
+    sorting = []
+    limit = nil
+    offset = 0
+    after = nil
+    token = nil
+    place = CallSite()
   }
 }
 
