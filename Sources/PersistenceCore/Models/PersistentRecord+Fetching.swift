@@ -96,8 +96,10 @@ extension PersistenceError {
 }
 
 /// The rows of a fetch before a page is decoded, for code that is not specialized for the model.
+///
+/// A class, because closures and initializers pass it on: a copy would retain each of its parts.
 @usableFromInline
-struct FetchedRows {
+final class FetchedRows {
   /// The number of elements in a page of plain results.
   @inlinable static var pageSize: Int { 128 }
 

@@ -157,10 +157,10 @@ extension RequestOptions {
   }
 
   /// The request for drivers, for the store at a location, which must be that of a page token.
-  func request(at location: String) throws -> FetchRequest {
+  func request(at location: @autoclosure () -> String) throws -> FetchRequest {
     guard let token else { return try request() }
     return try request {
-      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location)
+      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location())
     }
   }
 
