@@ -120,16 +120,16 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
 
   /// The rows of a request, from a snapshot that lives as long as the results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try SQLiteResults(request, in: SQLiteSnapshot(try readTransactions.begin()))
+    try SQLiteResults(request, in: readTransactions.snapshot())
   }
 
   /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try readTransactions.begin()))
+    try SQLiteResults(request, selecting: positions, in: readTransactions.snapshot())
   }
 
   /// A snapshot of the newest state; snapshots of one state may share a connection.
-  public func snapshot() throws -> any StorageSnapshot { SQLiteSnapshot(try readTransactions.begin()) }
+  public func snapshot() throws -> any StorageSnapshot { try readTransactions.snapshot() }
 
   /// Runs a closure in a transaction, which excludes all other writers.
   public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
