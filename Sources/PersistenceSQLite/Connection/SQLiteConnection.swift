@@ -173,17 +173,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return order
   }
 
-  /// Finds a record by its key in the open transaction.
-  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    guard let model = try model(for: schema) else { return false }
-    return try withStatement(model.find, of: model) { statement in
-      try statement.bind(key)
-      guard try statement.step() else { return false }
-      try statement.withRow(model.columns, body)
-      return true
-    }
-  }
-
   /// The cached statement that finds records of a model by their keys, unless it is in use.
   ///
   /// The caller checks ``SQLiteStatement/wasReprepared`` afterwards, since the catalog may be stale.
@@ -200,7 +189,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return known
   }
 
-  /// Discards the declarations, which belong to a catalog.
+  /// Discards the declarations, which belong to a catalog; the next transaction maps them anew.
   func discardModels() {
     lastModel = nil
     lastFind = nil
@@ -229,20 +218,23 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       let sql = SQLQueryTranslator.text(of: wanted.key, on: model.table, SQLiteDialect())
       return try prepare(SQLiteStore.StatementText(sql: sql), wanted.key, of: model)
     }
+    if let cached = cachedStatement(wanted) { return cached }
+    let key = wanted.key
+    let made = try prepare(text(of: key, on: model.table), key, of: model)
+    if statements[key] == nil { keep(made, of: key) }
+    return made
+  }
+
+  /// The prepared statement of a lowered request, for one caller; nil if there is none, or it is in use.
+  func cachedStatement(_ wanted: SQLStatement) -> SQLiteStatement? {
     if let lastStatement, !lastStatement.isInUse, let key = lastStatement.key, wanted.matches(key) {
       lastStatement.isInUse = true
       return lastStatement
     }
-    let known = statements[wanted]
-    if let known, !known.isInUse {
-      known.isInUse = true
-      lastStatement = known
-      return known
-    }
-    let key = wanted.key
-    let made = try prepare(text(of: key, on: model.table), key, of: model)
-    if known == nil { keep(made, of: key) }
-    return made
+    guard let known = statements[wanted], !known.isInUse else { return nil }
+    known.isInUse = true
+    lastStatement = known
+    return known
   }
 
   private func prepare(_ text: SQLiteStore.StatementText, _ key: StatementKey, of model: SQLiteModel) throws
