@@ -138,8 +138,9 @@ extension SQLiteContext {
     }
     if code == SQLITE_DONE { return results }
     let error = connection.error(code, "read from \(model.schema.name)")
-    // A second attempt would wait as long again.
-    if error.code == .busy { throw error }
+    // A second attempt would wait as long again, or be interrupted too.
+    let isInterrupted = code & 0xFF == SQLITE_INTERRUPT && SQLiteConnection.interruption != nil
+    if error.code == .busy || isInterrupted { throw error }
     return nil
   }
 }
