@@ -238,7 +238,7 @@ extension PostgresContext {
     let ahead = batch.count
     do {
       let position = standbys == nil ? nil : PostgresPosition.ofPrimary
-      let answers = try session.connection.commit(after: batch, then: position) {
+      let answers = try session.connection.commit(after: consume batch, then: position) {
         guard let last = $0.last else { return }
         number = last.transactionNumber(0, 0)
         body(number, last)
