@@ -87,14 +87,18 @@ struct SameRecordTests {
         _ = try writer.reserve(key, count: byteCount, in: .records, isReplacing: true)
       }
     }
-    #expect(throws: PersistenceError.self) {
+    var failures = 0
+    var hadChanges = false
+    do {
       try writer.nested {
         try put(byteCount: 8)
-        #expect(writer.commitsState)
+        hadChanges = writer.commitsState
         // LMDB commits no child after a failure, of which the closure says nothing.
-        #expect(throws: PersistenceError.self) { try put(byteCount: 8 << 20) }
+        do { try put(byteCount: 8 << 20) } catch { failures += 1 }
       }
-    }
+    } catch is PersistenceError { failures += 1 }
+    #expect(hadChanges)
+    #expect(failures == 2)
     #expect(!writer.commitsState)
   }
 
