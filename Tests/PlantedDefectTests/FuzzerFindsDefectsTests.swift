@@ -12,15 +12,14 @@ extension PlantedDefectTests {
     /// They save time, not operations: if a change of the fuzzer makes one useless, the test runs as long as without it.
     private static let tellingSeeds: [String: UInt64] = [
       "a kept plan compares by the operator of an earlier request": 1, "NaN is not equal to itself": 1,
-      "a rollback does not restore deleted records": 1, "decimals sort as text": 1,
-      "case is folded in ASCII only": 3, "text sorts by UTF-16": 4, "an empty list is nil": 4,
-      "contains takes % as a wildcard": 4, "text is compared case-insensitively": 6, "empty text is nil": 7,
-      "hasPrefix takes _ as a wildcard": 7, "a search compares characters, not scalars": 8,
+      "a rollback does not restore deleted records": 1, "decimals sort as text": 24,
+      "case is folded in ASCII only": 51, "text sorts by UTF-16": 4, "an empty list is nil": 4,
+      "contains takes % as a wildcard": 6, "text is compared case-insensitively": 6, "empty text is nil": 7,
+      "hasPrefix takes _ as a wildcard": 8, "a search compares characters, not scalars": 8,
       "a rollback leaves its entries in the indexes": 9, "nil fields are not equal to each other": 10,
-      "text is compared by canonical equivalence": 11,
-      "a path of a document leads to the member of its last name": 40,
-      "an array is searched for an element as if it were text": 113,
-      "a missing part of a document is not nil": 144, "a number in a document is compared as text": 144,
+      "text is compared by canonical equivalence": 30,
+      "a path of a document leads to the member of its last name": 16,
+      "a missing part of a document is not nil": 17, "a number in a document is compared as text": 54,
     ]
 
     @Test("the fuzzer finds every semantic defect within 20,000 operations")

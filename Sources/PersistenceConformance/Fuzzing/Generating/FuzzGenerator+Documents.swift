@@ -2,7 +2,7 @@ import PersistenceCore
 
 extension FuzzGenerator {
   private static let paths: [[String]] = [
-    [], [], ["a"], ["a"], ["b"], ["n"], ["a", "b"], ["a", "c"], ["A"], [""],
+    [], [], ["a"], ["a"], ["b"], ["n"], ["a", "b"], ["a", "b"], ["a", "c"], ["A"], [""],
   ]
 
   private static let operands = [
@@ -14,20 +14,26 @@ extension FuzzGenerator {
   /// Elements of the arrays that the values contain.
   private static let elements = ["1", "2", "1.0"]
 
+  /// What many of the values contain at the paths.
+  private static let members = ["1", "1.5", "2", "\"a\"", "\"NaN\""]
+
   /// A condition on a part of a document (contract V8).
   mutating func part(of field: String) -> PredicateNode {
-    let path = random.pick(Self.paths)
+    var path = random.pick(Self.paths)
     switch random.int(0...9) {
-    case 0, 1:
-      let element = random.pick(path.isEmpty && chance(60) ? Self.elements : Self.operands)
+    case 0, 1, 2:
+      // Few values contain arrays elsewhere.
+      if chance(60) { path = [] }
+      let element = random.pick(path.isEmpty && chance(80) ? Self.elements : Self.operands)
       return .document(field: field, path: path, .contains(.document(element)))
-    case 2:
+    case 3:
       let search = random.pick([TextOperator.contains, .hasPrefix, .hasSuffix, .like])
       return .document(
         field: field, path: path,
         .text(search, random.pick(["", "a", "A", "%", "\u{E9}", "In"]), isCaseInsensitive: chance(30)))
     default:
-      let operand: PersistentValue = chance(12) ? .null : .document(random.pick(Self.operands))
+      let operands = chance(50) ? Self.members : Self.operands
+      let operand: PersistentValue = chance(12) ? .null : .document(random.pick(operands))
       let comparison = random.pick(ComparisonOperator.allCases)
       return .document(field: field, path: path, .comparison(comparison, operand))
     }

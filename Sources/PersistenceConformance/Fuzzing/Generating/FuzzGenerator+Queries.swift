@@ -68,6 +68,8 @@ extension FuzzGenerator {
     }
     let texts = schema.fields.indices.filter { schema.fields[$0].kind == .string }
     if chance(30), !texts.isEmpty { position = random.pick(texts) }
+    let documents = schema.fields.indices.filter { schema.fields[$0].kind == .document }
+    if !documents.isEmpty, chance(35) { position = random.pick(documents) }
     let field = schema.fields[position]
     if field.kind.isText, chance(60) { return textSearch(model, position) }
     if field.kind == .document, chance(60) { return part(of: field.name) }
@@ -112,7 +114,11 @@ extension FuzzGenerator {
       }
       if search != .hasSuffix { scalars.removeLast(random.int(0...min(2, scalars.count))) }
       if search != .hasPrefix { scalars.removeFirst(random.int(0...min(2, scalars.count))) }
-      if chance(isCaseInsensitive ? 75 : 25) { scalars = lookAlike(scalars) }
+      // Letters outside of ASCII, which every pool has in both cases.
+      if isCaseInsensitive, chance(30) { scalars = [random.pick(["\u{E9}", "\u{C9}"])] }
+      if chance(isCaseInsensitive ? 75 : 25) {
+        scalars = lookAlike(scalars, ignoringCase: isCaseInsensitive)
+      }
       // A wildcard that a faulty context would not take literally.
       if chance(12), !scalars.isEmpty {
         scalars[random.int(0...scalars.count - 1)] = random.pick(["%", "_"])
@@ -129,8 +135,8 @@ extension FuzzGenerator {
       field: field, search, String(String.UnicodeScalarView(scalars)), isCaseInsensitive: isCaseInsensitive)
   }
 
-  private mutating func lookAlike(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
-    Array(lookAlike(String(String.UnicodeScalarView(scalars))).unicodeScalars)
+  private mutating func lookAlike(_ scalars: [Unicode.Scalar], ignoringCase: Bool) -> [Unicode.Scalar] {
+    Array(lookAlike(String(String.UnicodeScalarView(scalars)), ignoringCase: ignoringCase).unicodeScalars)
   }
 
   /// Swaps the case of ASCII letters, which leaves wildcards unchanged.

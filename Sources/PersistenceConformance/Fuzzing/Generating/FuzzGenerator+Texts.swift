@@ -21,19 +21,26 @@ extension FuzzGenerator {
   /// In every pool, because forms of one letter reveal defects of bytes, of scalars and of case.
   private static let accented = ["e", "\u{E9}", "e\u{301}", "\u{C9}"]
 
-  /// A text that a faulty context confuses with another one.
-  mutating func lookAlike(_ text: String) -> String {
+  /// A text that a faulty context confuses with another one; where case does not matter, half of those with another normal
+  /// form differ in case instead.
+  mutating func lookAlike(_ text: String, ignoringCase: Bool = false) -> String {
     let scalars = text.unicodeScalars
     let forms = [text.decomposedStringWithCanonicalMapping, text.precomposedStringWithCanonicalMapping]
-    if let other = forms.first(where: { !$0.unicodeScalars.elementsEqual(scalars) }), chance(60) {
-      return other
+    if let other = forms.first(where: { !$0.unicodeScalars.elementsEqual(scalars) }) {
+      let share = random.int(1...100)
+      if share <= (ignoringCase ? 20 : 60) { return other }
+      if share <= 60 { return Self.otherCase(text) }
     }
     switch random.int(0...8) {
     case 0: return text + " "
     case 1: return text + "\0"
     case 2: return String(text.unicodeScalars.dropLast())
-    default: return FuzzValue.isSameName(text, text.uppercased()) ? text.lowercased() : text.uppercased()
+    default: return Self.otherCase(text)
     }
+  }
+
+  private static func otherCase(_ text: String) -> String {
+    FuzzValue.isSameName(text, text.uppercased()) ? text.lowercased() : text.uppercased()
   }
 
   /// Some texts from few groups, so that similar texts meet; `share` is the percentage from the groups.

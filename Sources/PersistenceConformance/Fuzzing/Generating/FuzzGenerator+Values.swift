@@ -43,7 +43,7 @@ extension FuzzGenerator {
     "[\"%\",\"_\"]", "{\"a\":{\"b\":1,\"c\":\"a\"}}", "{\"a\":{\"b\":1.5,\"c\":[1,\"a\"]},\"b\":{\"a\":0}}",
     "{\"a\":{\"b\":\"NaN\"}}", "{\"a\":\"Infinity\"}", "{\"A\":\"a\",\"a\":[{\"b\":1},1.0,null]}",
     "{\"\":true,\"a\":\"\\\"b\\\"\"}",
-    "{\"a\":false,\"n\":-1}", "[1.0,\"a\",null,[1]]",
+    "{\"a\":false,\"n\":-1}", "[1.0,\"a\",null,[1]]", "[1]", "[2]", "[2,1.0]", "{\"a\":[2,1]}",
   ]
   private static let urls = [
     "https://example.org", "https://example.org/", "HTTPS://example.org", "a", "file:///tmp/a%20b", "urn:x:y",
