@@ -67,16 +67,14 @@ struct PageAnswerTests {
 
   @Test("V3 pages whose conditions have two normal forms of one text differ, also when requested again")
   func normalForms() async throws {
-    let titles = ["\u{E9}", "e\u{301}"]
-    let context = try Film.context(titles.enumerated().map { Film($0.offset, $0.element) })
+    let context = try Film.context([Film(0, "\u{E9}"), Film(1, "e\u{301}")])
     try await RunningServer.with(context) { server in
       let client = WireClient(port: server.port)
       for _ in 0..<3 {
-        for (id, title) in titles.enumerated() {
-          // As they are, without escapes, which an HTTP parser may refuse.
+        for (id, title) in ["%C3%A9", "e%CC%81"].enumerated() {
           let page = try await client("GET", "/models/Film/records?select=id&where=title='\(title)'")
           let expected = #"{"records":[{"id":\#(id)}],"next":null}"#
-          #expect(page.status == 400 || page.body == expected)
+          #expect(page.body == expected)
         }
       }
     }
