@@ -42,26 +42,6 @@ struct RequestThreadTests {
   }
 
   @Test(
-    "a short page of a file is read on the thread of its task, and a long search on one that may block",
-    .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1), .timeLimit(.minutes(1)),
-    arguments: [(50, "records?limit=2&sort=title"), (20_000, "records?limit=2&sort=budget")])
-  func pages(count: Int, path: String) async throws {
-    let films = (0..<count).map { Film($0, "\($0 % 13)", budget: Double($0 % 7)) }
-    func page(of context: any StorageContext) async throws -> String {
-      try await RunningServer.with(context) { server in
-        try await WireClient(port: server.port)("GET", "/models/Film/" + path).body
-      }
-    }
-    let context = ThreadNotes(try Film.context(films), isFile: true)
-    let (answer, expected) = (try await page(of: context), try await page(of: Film.context(films)))
-    #expect(answer.hasPrefix("{\"records\":[{") && answer == expected)
-    let uses = context.uses.load(ordering: .relaxed)
-    let usesInTasks = context.usesInTasks.load(ordering: .relaxed)
-    #expect(usesInTasks > 0)
-    #expect((usesInTasks == uses) == (count == 50))
-  }
-
-  @Test(
     "requests move the deadline of a connection, which ends it once they stop", .timeLimit(.minutes(1)))
   func deadline() async throws {
     var limits = ServerLimits()
@@ -90,17 +70,8 @@ private final class ThreadNotes: StorageContextWrapper {
   let usesInTasks = Atomic(0)
   let endsInTasks = Atomic(0)
   let alive = Atomic(0)
-  private let isFile: Bool
 
-  init(_ wrapped: any StorageContext, isFile: Bool = false) {
-    (self.wrapped, self.isFile) = (wrapped, isFile)
-  }
-
-  var capabilities: Capabilities {
-    var capabilities = wrapped.capabilities
-    capabilities.hasFiles = isFile
-    return capabilities
-  }
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
 
   private static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 

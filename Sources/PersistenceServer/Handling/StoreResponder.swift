@@ -152,11 +152,6 @@
       {
         return answer
       }
-      if request.isPlainPage,
-        let answer = try await immediate.runPage({ try service.answer(request) })
-      {
-        return answer
-      }
       return try await read(for: client) { try service.answer(request) }
     }
 
