@@ -7,9 +7,6 @@ import Synchronization
 ///
 /// The pool starts threads on demand, up to a limit, and ends each one after five idle seconds. Work starts in order of
 /// arrival.
-///
-/// It wakes few idle threads at a time, and each of them wakes the next one if there is more work. On a busy machine, a
-/// thread that has just finished often takes the work before the woken one runs, which then has woken in vain.
 package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the condition guards the state
   /// The threads of all data sources: enough that some can wait for a writer or a disk while others read.
   package static let shared = BlockingThreads(
@@ -26,12 +23,6 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   private var started = 0
   private var threads = 0
   private var idle = 0
-  /// How many idle threads were woken and have not looked at the queue yet.
-  ///
-  /// It is never more than ``idle``, and never 0 while the queue has work and a thread is idle.
-  private var waking = 0
-  /// How many of them there may be: processors for more are hardly free.
-  private static let wakingLimit = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
   private var isClosed = false
   private var closing: [@Sendable () -> Void] = []
 
@@ -132,24 +123,16 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   private var closed: PersistenceError { .closed("the \(name)") }
 
   private func add(_ work: @escaping @Sendable (Order) -> Void) throws(PersistenceError) {
-    switch try queue(work) {
-    case .none: break
+    let isNew = try queue(work)
     // A thread that was woken under the lock would wait for it at once.
-    case .idle: condition.signal()
-    case .new:
-      BlockingThread(name) { [self] in
-        while let work = next() { work(.run) }
-      }
+    guard isNew else { return condition.signal() }
+    BlockingThread(name) { [self] in
+      while let work = next() { work(.run) }
     }
   }
 
-  /// The thread that new work needs.
-  private enum NeededThread { case none, idle, new }
-
-  /// Adds work to the queue.
-  ///
-  /// Returns the thread that it needs: a new one counts from now on, and an idle one as woken.
-  private func queue(_ work: @escaping @Sendable (Order) -> Void) throws(PersistenceError) -> NeededThread {
+  /// Adds work to the queue; returns whether it needs a new thread, which counts from now on.
+  private func queue(_ work: @escaping @Sendable (Order) -> Void) throws(PersistenceError) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     if isClosed { throw closed }
@@ -157,17 +140,8 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
       throw PersistenceError(.busy, "too many requests wait for a thread; try again later")
     }
     queue.append(work)
-    if idle < queue.count - started, threads < limit {
-      threads += 1
-      return .new
-    }
-    return wakes() ? .idle : .none
-  }
-
-  /// Whether the caller, which holds the lock, must wake an idle thread after it.
-  private func wakes() -> Bool {
-    guard waking < min(idle, queue.count - started, Self.wakingLimit) else { return false }
-    waking += 1
+    guard idle < queue.count - started, threads < limit else { return false }
+    threads += 1
     return true
   }
 
@@ -179,20 +153,16 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
       idle += 1
       let isSignalled = condition.wait(until: end)
       idle -= 1
-      // Also after its time: it takes the work of a thread that was woken, which then wakes in vain.
-      waking = max(0, waking - 1)
       if !isSignalled { break }
     }
     guard started == queue.count else {
+      defer { condition.unlock() }
       let work = queue[started]
       started += 1
       if started == queue.count || started > 1024 {
         queue.removeFirst(started)
         started = 0
       }
-      let wakesNext = wakes()
-      condition.unlock()
-      if wakesNext { condition.signal() }
       return work
     }
     threads -= 1
