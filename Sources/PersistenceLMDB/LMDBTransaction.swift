@@ -242,12 +242,6 @@ extension LMDBTransaction {
     }
     closeCursors()
     transaction = parent
-    let code = mdb_txn_commit(child)
-    if code != MDB_SUCCESS {
-      // LMDB rolls back a child that it cannot commit.
-      greatest.forgetAll()
-      commitsState = hadChanges
-    }
-    try check(code, "finish a nested transaction")
+    try check(mdb_txn_commit(child), "finish a nested transaction")
   }
 }

@@ -107,11 +107,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     defer { statement.finish() }
     try statement.bind(key)
     let code = sqlite3_step(statement.handle)
-    if statement.wasReprepared {
-      // Prepared anew, it would no longer tell that the declarations are stale, should the next transaction fail.
-      connection.discardModels()
-      return nil
-    }
+    if statement.wasReprepared { return nil }
     switch code {
     case SQLITE_ROW:
       try statement.withWholeRow(body)
@@ -122,19 +118,18 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     }
   }
 
-  /// The rows of a request, from a snapshot that lives as long as the results; copies of a few rows need none.
+  /// The rows of a request, from a snapshot that lives as long as the results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    if let rows = try shortResults(of: request) { return rows }
-    return try SQLiteResults(request, in: readTransactions.snapshot())
+    try SQLiteResults(request, in: SQLiteSnapshot(try readTransactions.begin()))
   }
 
   /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: readTransactions.snapshot())
+    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try readTransactions.begin()))
   }
 
   /// A snapshot of the newest state; snapshots of one state may share a connection.
-  public func snapshot() throws -> any StorageSnapshot { try readTransactions.snapshot() }
+  public func snapshot() throws -> any StorageSnapshot { SQLiteSnapshot(try readTransactions.begin()) }
 
   /// Runs a closure in a transaction, which excludes all other writers.
   public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {

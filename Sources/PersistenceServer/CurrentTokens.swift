@@ -1,19 +1,17 @@
 #if HTTP
   import PersistenceDriver
-  import PersistenceDriverSupport
   import Synchronization
 
   /// The tokens of a server, which can change while it runs.
   final class CurrentTokens: Sendable {
-    /// Each request passes this lock.
-    private let tokens: Lock<AccessTokens>
+    private let tokens: Mutex<AccessTokens>
     /// Called after a replacement; one that returns false is removed.
     private let handlers = Mutex<[@Sendable () -> Bool]>([])
 
-    init(_ tokens: AccessTokens) { self.tokens = Lock(tokens) }
+    init(_ tokens: AccessTokens) { self.tokens = Mutex(tokens) }
 
     func grant(authorization: String?) -> AccessTokens.Grant {
-      tokens.withLock { $0 }.grant(authorization: authorization)
+      tokens.withLock(\.self).grant(authorization: authorization)
     }
 
     func replace(with new: AccessTokens) throws {

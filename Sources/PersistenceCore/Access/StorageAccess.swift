@@ -33,8 +33,7 @@ enum StorageAccess {
       throw PersistenceError.incompatibleContext(
         model, context: context, accepted: model.supportedContexts.names)
     }
-    // Asked first: as an argument of the other type, the store would be retained, which readers contend for.
-    if !model.supportedContexts.isAny { try requireSupport(of: model, by: store) }
+    try requireSupport(of: model, by: store)
     try TransactionScope.requireOutside(of: store)
     if store.isKnownComplete, !hasFormerNames { return store }
     try store.requireComplete()
@@ -225,18 +224,14 @@ struct LocatedReader {
   }
 
   /// Resolves the access of a model to a context.
-  ///
-  /// Not an initializer, which would own its arguments: readers contend for the reference count of the context.
   @usableFromInline
-  static func resolved(
-    _ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool
-  ) throws -> LocatedReader {
+  init(_ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool) throws {
     if context is TransactionContext {
       let access = try StorageAccess(context, for: model.recordType)
-      return LocatedReader(access.reader, of: access.root)
+      self.init(access.reader, of: access.root)
+    } else {
+      self.init(try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
     }
-    return LocatedReader(
-      try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
   }
 
   /// An error with the affected record.

@@ -53,12 +53,12 @@ public struct FetchRequest: Sendable, Hashable {
     guard offset >= 0 else {
       throw PersistenceError.invalidRequest("the offset is \(offset); use zero or more")
     }
-    let checked = try predicate?.validated(for: schema)
+    self.schema = schema
+    self.predicate = try predicate?.validated(for: schema)
     // Orders are short: a search of them is faster than a set, which allocates and hashes.
-    var total: [FieldOrder] = []
-    total.reserveCapacity(order.count + schema.key.count)
+    var unique: [FieldOrder] = []
     func isOrdered(by field: String) -> Bool {
-      total.contains { StoredName($0.field) == StoredName(field) }
+      unique.contains { StoredName($0.field) == StoredName(field) }
     }
     for criterion in order {
       let field = try schema.requiredField(named: criterion.field)
@@ -67,28 +67,21 @@ public struct FetchRequest: Sendable, Hashable {
           "\(schema.name) cannot be sorted by “\(field.name)”, which is a document; sort by another field")
       }
       // The second criterion of a field has no effect.
-      if !isOrdered(by: criterion.field) { total.append(criterion) }
+      if !isOrdered(by: criterion.field) { unique.append(criterion) }
     }
-    // Without repeated fields, the given array is the order, and `total` keeps its memory for itself.
-    let unique = total.count == order.count ? order : total
+    self.order = unique
     let direction = unique.last?.isDescending ?? false
     for field in schema.key where !isOrdered(by: field) {
-      total.append(FieldOrder(field, isDescending: direction))
+      unique.append(FieldOrder(field, isDescending: direction))
     }
-    if let after { try Self.validate(after, in: total, of: schema) }
-    // The last step: a request that could still throw would be copied from here to the caller.
-    self.schema = schema
-    self.predicate = checked
-    self.order = unique
-    totalOrder = total
+    totalOrder = unique
     self.limit = limit
     self.offset = offset
     self.after = after
+    if let after { try validate(after) }
   }
 
-  private static func validate(_ anchor: PageAnchor, in totalOrder: [FieldOrder], of schema: ModelSchema)
-    throws
-  {
+  private func validate(_ anchor: PageAnchor) throws {
     guard anchor.values.count == totalOrder.count else {
       throw PersistenceError.invalidRequest(
         "the page anchor has \(anchor.values.count) values, but the order has \(totalOrder.count) criteria")
@@ -206,10 +199,7 @@ extension PredicateNode {
     case .constant: return self
     case .comparison(let name, let comparison, let value):
       let field = try Self.field(name, in: schema, isOrdered: comparison.isOrdering)
-      let checked = try Self.checked(value, for: field, in: schema)
-      // Values of other kinds are normal already, so the node need not be made anew.
-      guard checked.tag == .double || checked.tag == .date else { return self }
-      return .comparison(field: name, comparison, checked)
+      return .comparison(field: name, comparison, try Self.checked(value, for: field, in: schema))
     case .fieldComparison(let left, let comparison, let right):
       let first = try Self.field(left, in: schema, isOrdered: comparison.isOrdering)
       let second = try Self.field(right, in: schema, isOrdered: comparison.isOrdering)

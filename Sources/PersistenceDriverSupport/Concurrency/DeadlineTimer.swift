@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Calls a closure once after a time, unless it is cancelled before.
 ///
@@ -40,7 +41,7 @@ private final class DeadlineQueue: @unchecked Sendable {  // the timer of Dispat
 
   private let timer = DispatchSource.makeTimerSource()
   private let threads = BlockingThreads("persistence timer", limit: 64)
-  private let state = Lock(State())
+  private let state = Mutex(State())
 
   private init() {
     timer.setEventHandler { [self] in endDue() }

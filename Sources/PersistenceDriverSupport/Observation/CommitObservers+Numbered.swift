@@ -22,8 +22,7 @@ extension CommitObservers {
     var number: UInt64?
     let hasWritten: Bool
     do {
-      // The registration has ended one with a number.
-      defer { if number == nil { parallel.end(commit) } }
+      defer { parallel.end(commit) }
       hasWritten = try body { transaction in
         number = transaction.number
         parallel.register(record, of: transaction, commit)

@@ -32,8 +32,7 @@ extension StorageTransaction {
   /// Forwards to a transaction that may be one of a pipeline.
   func waitForInsertions() throws -> Bool { try pipeline?.waitForInsertions() ?? true }
 
-  /// The transaction as one of a pipeline; nil if it is none.
-  var pipeline: (any PipelinedTransaction)? {
+  private var pipeline: (any PipelinedTransaction)? {
     guard let pipeline = self as? any PipelinedTransaction, pipeline.isPipelining else { return nil }
     return pipeline
   }

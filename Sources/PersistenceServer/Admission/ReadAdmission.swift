@@ -1,6 +1,5 @@
 #if HTTP
   import PersistenceDriver
-  import PersistenceDriverSupport
   import Synchronization
 
   /// Shares the reading threads among clients: each may use some of them at a time, and its other reads wait.
@@ -53,8 +52,7 @@
     private let waitingLimit: Int
     private let clientWaitingLimit: Int
     private let gauge: ServerGauge
-    /// Each read on a thread passes this lock twice.
-    private let state = Lock(State())
+    private let state = Mutex(State())
 
     /// Creates the admission.
     ///
@@ -67,7 +65,7 @@
     }
 
     /// The number of waiting reads.
-    var waiting: Int { state.withLock { $0.waiting } }
+    var waiting: Int { state.withLock(\.waiting) }
 
     /// Waits until a client may read.
     ///
