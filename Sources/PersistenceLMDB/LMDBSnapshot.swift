@@ -6,39 +6,32 @@ import Synchronization
 
 /// A snapshot of the store, which lives until it is released.
 ///
-/// One thread at a time reads from it. The lock is recursive, since a closure that receives rows may read
-/// another result of the same snapshot.
+/// Snapshots of one version share a reader, which one thread at a time uses. Its lock is recursive, since a closure that
+/// receives rows may read another result of the same version.
 final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
   /// The number of the committed transaction that the snapshot shows.
   let version: Int
 
   private let reader: LMDBReader
   private let session: LMDBSession
-  private let lock = NSRecursiveLock()
-  private let users = Atomic<Int>(0)
 
+  /// Creates a snapshot with a share of a reader, which it returns.
   init(_ reader: LMDBReader, _ session: LMDBSession) {
     self.reader = reader
     self.session = session
     version = reader.version
   }
 
-  deinit { session.environment.release(reader, wasPinned: true) }
-
-  /// Whether a thread is reading from it.
-  var isBusy: Bool { users.load(ordering: .relaxed) > 0 }
-
-  /// Whether a session may use the snapshot, which keeps only its own store open.
-  func isUsable(with other: LMDBSession) -> Bool { other.environment === session.environment }
+  deinit { session.environment.releaseShare(of: reader) }
 
   var store: KeyValueStore { session.environment.store }
 
   func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result {
-    users.wrappingAdd(1, ordering: .relaxed)
-    lock.lock()
+    reader.users.wrappingAdd(1, ordering: .relaxed)
+    reader.lock.lock()
     defer {
-      lock.unlock()
-      users.wrappingSubtract(1, ordering: .relaxed)
+      reader.lock.unlock()
+      reader.users.wrappingSubtract(1, ordering: .relaxed)
     }
     return try body(reader)
   }
@@ -56,27 +49,39 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
 }
 
 extension LMDBEnvironment {
-  /// The largest number of snapshots of one version, which concurrent threads use.
-  private static var snapshotLimit: Int { 8 }
+  /// The largest number of readers of one version, which concurrent threads use.
+  private static var sharedLimit: Int { 8 }
 
-  /// A snapshot of the newest state: an existing one if it is idle.
+  /// A snapshot of the newest state, with a reader that others have already if no thread uses it now.
   func snapshot(_ session: LMDBSession) throws -> LMDBSnapshot {
-    // Released outside the lock: this may be the last reference.
-    let (shared, _): (LMDBSnapshot?, [LMDBSnapshot]) = state.withLock { state in
-      let alive = state.snapshots.alive()
-      guard let handle = state.handle, !alive.isEmpty else { return (nil, alive) }
+    let shared: LMDBReader? = state.withLock { state in
+      guard let handle = state.handle, !state.shared.isEmpty else { return nil }
       let newest = handle.newestTransaction
-      let current = alive.filter { $0.version == newest && $0.isUsable(with: session) }
-      let idle = current.first { !$0.isBusy }
-      return (idle ?? (current.count >= Self.snapshotLimit ? current.first : nil), alive)
+      let current = state.shared.filter { $0.version == newest }
+      let idle = current.first { $0.users.load(ordering: .relaxed) == 0 }
+      let found = idle ?? (current.count >= Self.sharedLimit ? current.first : nil)
+      found?.shares += 1
+      return found
     }
-    if let shared { return shared }
+    if let shared { return LMDBSnapshot(shared, session) }
     let reader = try acquireReader()
-    let snapshot = LMDBSnapshot(reader, session)
     state.withLock { state in
       state.pinned += 1
-      state.snapshots.append(snapshot)
+      reader.shares = 1
+      state.shared.append(reader)
     }
-    return snapshot
+    return LMDBSnapshot(reader, session)
+  }
+
+  /// Ends a snapshot's share of a reader, and releases the reader with the last one.
+  func releaseShare(of reader: LMDBReader) {
+    let isLast = state.withLock { state in
+      reader.shares -= 1
+      guard reader.shares == 0 else { return false }
+      if let index = state.shared.lastIndex(where: { $0 === reader }) { state.shared.remove(at: index) }
+      return true
+    }
+    // Nobody finds the reader in the list any more, so nobody shares it while it is reset.
+    if isLast { release(reader, wasPinned: true) }
   }
 }

@@ -242,6 +242,12 @@ extension LMDBTransaction {
     }
     closeCursors()
     transaction = parent
-    try check(mdb_txn_commit(child), "finish a nested transaction")
+    let code = mdb_txn_commit(child)
+    if code != MDB_SUCCESS {
+      // LMDB rolls back a child that it cannot commit.
+      greatest.forgetAll()
+      commitsState = hadChanges
+    }
+    try check(code, "finish a nested transaction")
   }
 }

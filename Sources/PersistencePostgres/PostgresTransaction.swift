@@ -215,13 +215,14 @@ extension PostgresTransaction {
         .invalidRequest, "cannot write a record of \(schema.name): define the model first", model: schema.name
       )
     }
-    if model.hasLongIndexed {
+    var total = 0
+    for position in 0..<row.count { total += Self.size(of: row[position]) }
+    // An entry of an index has each field at most once, and the key at most twice.
+    if model.hasLongIndexed, total > Capabilities.postgresKeyLimit / 2 {
       let sizes = (0..<row.count).map { Self.size(of: row[$0]) }
       if try requireRoom(for: sizes, model), let changed = try session.model(for: schema) { model = changed }
     }
     // Before the values are copied, since one alone may exceed the limit.
-    var total = 0
-    for position in 0..<row.count { total += Self.size(of: row[position]) }
     guard total <= Capabilities.postgresValueLimit else {
       throw PersistenceError(
         .valueTooLarge,

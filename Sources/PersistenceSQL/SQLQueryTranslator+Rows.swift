@@ -1,5 +1,16 @@
 /// Parts of statements over several rows: aggregates, the rows of listed keys, and changes of rows.
 extension SQLQueryTranslator {
+  /// Columns as results.
+  func list(_ positions: some Sequence<Int>) -> String {
+    // A text in one piece: `map` and `joined` would copy the translator, and each name twice.
+    var text = ""
+    for position in positions {
+      if !text.isEmpty { text += ", " }
+      text += column(position)
+    }
+    return text
+  }
+
   /// The alias of a table named `excluded` in an insertion: after a conflict, SQL gives that name to the new row.
   var alias: String { table.name.lowercased() == "excluded" ? " AS " + dialect.identifier("stored") : "" }
 

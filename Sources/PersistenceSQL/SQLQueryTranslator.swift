@@ -70,8 +70,6 @@ package struct SQLQueryTranslator {
   /// A column as the target of an assignment.
   func target(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
 
-  func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
-
   func fields(_ key: StatementKey) -> String {
     let items = key.items
     return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })

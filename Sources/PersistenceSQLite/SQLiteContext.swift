@@ -107,7 +107,11 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     defer { statement.finish() }
     try statement.bind(key)
     let code = sqlite3_step(statement.handle)
-    if statement.wasReprepared { return nil }
+    if statement.wasReprepared {
+      // Prepared anew, it would no longer tell that the declarations are stale, should the next transaction fail.
+      connection.discardModels()
+      return nil
+    }
     switch code {
     case SQLITE_ROW:
       try statement.withWholeRow(body)
@@ -118,18 +122,19 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     }
   }
 
-  /// The rows of a request, from a snapshot that lives as long as the results.
+  /// The rows of a request, from a snapshot that lives as long as the results; copies of a few rows need none.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try SQLiteResults(request, in: SQLiteSnapshot(try readTransactions.begin()))
+    if let rows = try shortResults(of: request) { return rows }
+    return try SQLiteResults(request, in: readTransactions.snapshot())
   }
 
   /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try readTransactions.begin()))
+    try SQLiteResults(request, selecting: positions, in: readTransactions.snapshot())
   }
 
   /// A snapshot of the newest state; snapshots of one state may share a connection.
-  public func snapshot() throws -> any StorageSnapshot { SQLiteSnapshot(try readTransactions.begin()) }
+  public func snapshot() throws -> any StorageSnapshot { try readTransactions.snapshot() }
 
   /// Runs a closure in a transaction, which excludes all other writers.
   public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {

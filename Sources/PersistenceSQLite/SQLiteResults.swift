@@ -13,7 +13,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   private let request: FetchRequest
   private let source: any SQLiteReader
   /// The model and the lowered request; nil where the store does not hold the model.
-  private let query: (model: SQLiteModel, ordered: SQLQuery)?
+  private let query: Lowered?
   private let columns: SQLiteColumns
   /// The fields of the order, and their columns.
   private let orderPositions: [Int]
@@ -30,6 +30,8 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   /// A point to continue at: a row, and the order's values in the row before it; nil for the first row.
   private typealias Start = (row: Int, values: [PersistentValue]?)
 
+  private typealias Lowered = (model: SQLiteModel, ordered: SQLQuery)
+
   /// A longer gap between the nearest bookmark and the wanted row is crossed by reading sort keys only.
   private static let skipLimit = 1_024
 
@@ -44,7 +46,11 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     query = try source.withReader { connection in
       try connection.model(for: request.schema).map { model in
         let order = try connection.order(of: request, in: model)
-        return (model, try SQLQuery(request, includingAnchor: false, order: order, model: model.number))
+        let predicate = try LoweredPredicate(request.predicate, in: request.schema, SQLiteDialect())
+        return (
+          model,
+          SQLQuery(predicate, order: order, model: model.number, isPlannedAnew: request.isPlannedAnew)
+        )
       }
     }
     orderPositions = query?.ordered.order.positions ?? []
@@ -76,7 +82,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     return try source.withInterruptibleReader { connection in
       if let total, offset >= total { return 0 }
       if try !mustSort(connection, query, from: offset),
-        let count = try readInOrder(connection, from: offset, wanted, body)
+        let count = try readInOrder(connection, query, from: offset, wanted, body)
       {
         return count
       }
@@ -88,9 +94,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   ///
   /// A statement from the first row on finds out itself. One that seeks, or reads sort keys only, may need no sort where
   /// all rows need one.
-  private func mustSort(
-    _ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery), from offset: Int
-  ) throws -> Bool {
+  private func mustSort(_ connection: SQLiteConnection, _ query: Lowered, from offset: Int) throws -> Bool {
     if let isSorted { return isSorted }
     if request.after == nil, request.offset <= Self.skipLimit, offset <= Self.skipLimit - request.offset {
       return false
@@ -102,7 +106,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   }
 
   /// The request with its anchor as a condition; most requests have none, and are not lowered again.
-  private func withAnchor(_ query: (model: SQLiteModel, ordered: SQLQuery)) throws -> SQLQuery {
+  private func withAnchor(_ query: Lowered) throws -> SQLQuery {
     guard request.after != nil else { return query.ordered }
     return try SQLQuery(
       request, includingAnchor: true, order: query.ordered.order, model: query.model.number)
@@ -113,13 +117,14 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
 extension SQLiteResults {
   /// Reads rows by seeks; nil where one of the seeks turns out to need a sort.
   private func readInOrder(
-    _ connection: SQLiteConnection, from offset: Int, _ wanted: Int, _ body: (borrowing Row) throws -> Void
+    _ connection: SQLiteConnection, _ query: Lowered, from offset: Int, _ wanted: Int,
+    _ body: (borrowing Row) throws -> Void
   ) throws -> Int? {
     let (first, overflow) = request.offset.addingReportingOverflow(offset)
     guard !overflow else { return 0 }
     var start = nearest(to: first)
     if first - start.row > Self.skipLimit {
-      guard try advance(connection, from: start, to: first) else { return nil }
+      guard try advance(connection, query, from: start, to: first) else { return nil }
       start = nearest(to: first)
     }
     var skipped = first - start.row
@@ -127,7 +132,10 @@ extension SQLiteResults {
     var count = 0
     var last: [PersistentValue]?
     let end = first &+ wanted < first ? Int.max : first + wanted
-    let (rows, isFull) = try run(.rows, connection, after: start, limit: end - start.row) { statement, left in
+    // No page follows the last row of a limit, so nothing will seek to it.
+    let isLastPage = request.limit == offset + wanted
+    let (rows, isFull) = try run(.rows, connection, query, after: start, limit: end - start.row) {
+      statement, left in
       let cells = statement.cells(of: columns)
       let row = UnsafeBufferPointer(start: UnsafePointer(cells.baseAddress), count: columns.selectedCount)
       while left > 0, try statement.step() {
@@ -140,10 +148,11 @@ extension SQLiteResults {
         try body(Row(cells: row))
         count += 1
         let next = first + count
-        guard left == 0 || next % KeysetBookmarks<[PersistentValue]>.interval == 0 else { continue }
+        let isPageEnd = left == 0 && !isLastPage
+        guard isPageEnd || next % KeysetBookmarks<[PersistentValue]>.interval == 0 else { continue }
         let values = try statement.values(orderColumns, of: orderPositions)
         bookmarks.remember(values, at: next)
-        if left == 0 { last = values }
+        if isPageEnd { last = values }
       }
     }
     guard rows != nil else { return nil }
@@ -162,9 +171,12 @@ extension SQLiteResults {
   }
 
   /// Reads sort keys up to a row and sets bookmarks; false where SQLite would have to sort.
-  private func advance(_ connection: SQLiteConnection, from start: Start, to end: Int) throws -> Bool {
+  private func advance(_ connection: SQLiteConnection, _ query: Lowered, from start: Start, to end: Int)
+    throws -> Bool
+  {
     var row = start.row
-    let (rows, _) = try run(.orderKeys, connection, after: start, limit: end - start.row) { statement, left in
+    let (rows, _) = try run(.orderKeys, connection, query, after: start, limit: end - start.row) {
+      statement, left in
       while left > 0, try statement.step() {
         left -= 1
         row += 1
@@ -180,40 +192,50 @@ extension SQLiteResults {
   /// The closure steps through one statement, and counts down how many rows are left to read. The number of rows is
   /// nil where a statement would have to sort.
   private func run(
-    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, after start: Start, limit: Int,
-    _ body: (SQLiteStatement, inout Int) throws -> Void
+    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, _ query: Lowered, after start: Start,
+    limit: Int, _ body: (SQLiteStatement, inout Int) throws -> Void
   ) throws -> (rows: Int?, isFull: Bool) {
-    guard let query else { return (0, false) }
-    let values = start.values ?? request.after?.values
-    let seeks: [LoweredPredicate?] =
-      values.map { query.ordered.seeks(after: $0, in: query.model.table) } ?? [nil]
     var left = limit
-    for seek in seeks {
-      let statement = query.ordered.select(
-        kind, kind == .rows ? columns.items : [], after: seek, limit: left == Int.max ? nil : left)
-      let needsSort = try connection.withUnboundStatement(statement, of: query.model) { prepared in
-        // Once rows have been delivered, a statement that sorts is accepted.
-        if left == limit, try prepared.planSorts() { return true }
-        if kind == .rows, seek == nil { isSorted = false }
-        try prepared.bind(statement)
-        try body(prepared, &left)
-        return false
-      }
-      if needsSort {
-        isSorted = true
+    // An array of one absent seek would be allocated for each query.
+    guard let values = start.values ?? request.after?.values else {
+      let isDone = try run(kind, connection, query, after: nil, limit: limit, &left, body)
+      return (isDone ? limit - left : nil, left == 0)
+    }
+    for seek in query.ordered.seeks(after: values, in: query.model.table) {
+      guard try run(kind, connection, query, after: seek, limit: limit, &left, body) else {
         return (nil, false)
       }
       if left == 0 { return (limit, true) }
     }
     return (limit - left, false)
   }
+
+  /// Runs the statement of one seek, or of the first rows; false where it would have to sort.
+  private func run(
+    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, _ query: Lowered,
+    after seek: LoweredPredicate?, limit: Int, _ left: inout Int,
+    _ body: (SQLiteStatement, inout Int) throws -> Void
+  ) throws -> Bool {
+    let statement = query.ordered.select(
+      kind, kind == .rows ? columns.items : [], after: seek, limit: left == Int.max ? nil : left)
+    let needsSort = try connection.withUnboundStatement(statement, of: query.model) { prepared in
+      // Once rows have been delivered, a statement that sorts is accepted.
+      if left == limit, try prepared.planSorts() { return true }
+      if kind == .rows, seek == nil { isSorted = false }
+      try prepared.bind(statement)
+      try body(prepared, &left)
+      return false
+    }
+    if needsSort { isSorted = true }
+    return !needsSort
+  }
 }
 
 /// Rows in an order that needs a sort.
 extension SQLiteResults {
   private func readSorted(
-    _ connection: SQLiteConnection, _ known: (model: SQLiteModel, ordered: SQLQuery), from offset: Int,
-    _ wanted: Int, _ body: (borrowing Row) throws -> Void
+    _ connection: SQLiteConnection, _ known: Lowered, from offset: Int, _ wanted: Int,
+    _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
     if let buffered { return try buffered.read(from: offset, wanted, body) }
     let (model, query) = (known.model, try withAnchor(known))

@@ -7,13 +7,18 @@ import Synchronization
 /// The store at one moment.
 final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
   private let transaction: SQLiteSharedReadTransaction
+  private let transactions: SQLiteSharedReadTransactions
 
-  init(_ transaction: SQLiteSharedReadTransaction) {
+  /// Takes over one use of a transaction, which ends with the snapshot.
+  fileprivate init(
+    _ transaction: SQLiteSharedReadTransaction, of transactions: SQLiteSharedReadTransactions
+  ) {
     self.transaction = transaction
-    transaction.users.add(1, ordering: .relaxed)
+    self.transactions = transactions
   }
 
-  deinit { transaction.users.subtract(1, ordering: .relaxed) }
+  // The reference to the transaction outlives this call, so its connection returns to the pool without the lock.
+  deinit { transactions.endUse(of: transaction) }
 
   func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     try transaction.withConnection(body)
@@ -24,12 +29,9 @@ final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
 final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connection is used under the lock only
   private let pool: SQLitePool
   private let connection: SQLiteConnection
-  private let lock = NSRecursiveLock()
+  private let lock: NSRecursiveLock
   /// The error after which SQLite ended the transaction; later reads would see newer states.
   private var failure: (any Error)?
-
-  /// How many snapshots use the transaction.
-  let users = Atomic<Int>(0)
 
   /// Whether SQLite has ended the transaction after an error.
   let hasFailed = Atomic<Bool>(false)
@@ -38,6 +40,7 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
   init(_ connection: SQLiteConnection, of pool: SQLitePool) {
     self.connection = connection
     self.pool = pool
+    lock = connection.readLock
   }
 
   deinit { pool.giveBack(connection) }
@@ -72,20 +75,26 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
 final class SQLiteSharedReadTransactions: Sendable {
   private let pool: SQLitePool
   private let sharedLimit: Int
-  private let state = Mutex(State())
+  /// Each result of the context passes this lock twice, so threads must not sleep at it (see ``Lock``).
+  private let state = Lock(State())
 
   private struct State {
     var sentinel: SQLiteConnection?
-    var transactions: [Weak] = []
+    /// The transactions that snapshots use, except for those of earlier states.
+    var transactions: [Used] = []
     /// How many transactions threads are beginning.
     var beginning = 0
     var isClosed = false
   }
 
-  private struct Weak {
-    weak var transaction: SQLiteSharedReadTransaction?
+  /// A transaction, and how many snapshots use it.
+  ///
+  /// Weak references would need no count, but make each reference to the transaction slower, and an allocation.
+  private struct Used {
+    let transaction: SQLiteSharedReadTransaction
     /// The sentinel's data version; nil if it was not asked, and the transaction is not shared.
-    var version: Int64?
+    let version: Int64?
+    var uses: Int
   }
 
   /// Makes the read transactions of a store, which opens `sharedLimit` of them before it shares them.
@@ -94,48 +103,68 @@ final class SQLiteSharedReadTransactions: Sendable {
     self.sharedLimit = max(1, sharedLimit)
   }
 
-  /// A transaction on the newest state at some moment between the call and its return.
+  /// A snapshot of the newest state at some moment between the call and its return.
   ///
   /// - Throws: ``PersistenceError``, and `SnapshotWouldWait` if the thread must not wait for a writer.
-  func begin() throws -> SQLiteSharedReadTransaction {
-    // Kept alive beyond the lock: releasing the last reference closes or returns a connection.
-    var known: [SQLiteSharedReadTransaction] = []
-    defer { withExtendedLifetime(known) {} }
+  func snapshot() throws -> SQLiteSnapshot {
     var version: Int64?
     let shared = try state.withLock { state -> SQLiteSharedReadTransaction? in
       guard !state.isClosed else { throw PersistenceError.closed("the store") }
-      state.transactions.removeAll { $0.transaction == nil }
-      known = state.transactions.compactMap { $0.transaction }
       // The only transaction needs no version: most stores never have two results at once, and open no sentinel.
-      let isOnly = known.isEmpty && state.beginning == 0
+      let isOnly = state.transactions.isEmpty && state.beginning == 0
       version = try isOnly ? nil : self.version(&state)
       let shared = version.flatMap { self.shared(in: &state, of: $0) }
       if shared == nil { state.beginning += 1 }
       return shared
     }
-    return try shared ?? beginNew(version)
+    return SQLiteSnapshot(try shared ?? beginNew(version), of: self)
   }
 
-  /// A transaction of a version to share; nil if another one may begin.
+  /// A transaction of a version to share, with one more use; nil if another one may begin.
   private func shared(in state: inout State, of version: Int64) -> SQLiteSharedReadTransaction? {
+    // Their snapshots keep these, so no connection returns to the pool here.
     state.transactions.removeAll { $0.version != nil && $0.version != version }
     guard state.transactions.count + state.beginning >= sharedLimit else { return nil }
-    let same = state.transactions.filter { $0.version != nil }.compactMap { $0.transaction }
-      .filter { !$0.hasFailed.load(ordering: .relaxed) }
-    return same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
+    let same = state.transactions.indices.filter { index in
+      let used = state.transactions[index]
+      return used.version != nil && !used.transaction.hasFailed.load(ordering: .relaxed)
+    }
+    guard let least = same.min(by: { state.transactions[$0].uses < state.transactions[$1].uses }) else {
+      return nil
+    }
+    state.transactions[least].uses += 1
+    return state.transactions[least].transaction
+  }
+
+  /// Ends one snapshot's use of a transaction, which the caller still refers to.
+  fileprivate func endUse(of transaction: SQLiteSharedReadTransaction) {
+    state.withLock { state in
+      // A transaction of an earlier state is not among them.
+      guard let index = state.transactions.firstIndex(where: { $0.transaction === transaction })
+      else { return }
+      state.transactions[index].uses -= 1
+      if state.transactions[index].uses == 0 { state.transactions.remove(at: index) }
+    }
   }
 
   /// Begins a transaction without the lock: with a rollback journal, the wait for a writer may take long.
   private func beginNew(_ version: Int64?) throws -> SQLiteSharedReadTransaction {
-    var transaction: SQLiteSharedReadTransaction?
-    defer {
-      // If another writer committed since the version was read, the next call sees a new version and does not share.
-      let new = transaction.map { Weak(transaction: $0, version: version) }
-      state.withLock { state in
-        state.beginning -= 1
-        if let new { state.transactions.append(new) }
-      }
+    let begun: SQLiteSharedReadTransaction
+    do {
+      begun = try beginOnConnection()
+    } catch {
+      state.withLock { $0.beginning -= 1 }
+      throw error
     }
+    // If another writer committed since the version was read, the next call sees a new version and does not share.
+    state.withLock { state in
+      state.beginning -= 1
+      state.transactions.append(Used(transaction: begun, version: version, uses: 1))
+    }
+    return begun
+  }
+
+  private func beginOnConnection() throws -> SQLiteSharedReadTransaction {
     let connection = try pool.take()
     do {
       try ObserversLock.isHeld ? connection.beginReadingAtOnce() : connection.beginReading()
@@ -143,9 +172,7 @@ final class SQLiteSharedReadTransactions: Sendable {
       pool.giveBack(connection)
       throw error
     }
-    let begun = SQLiteSharedReadTransaction(connection, of: pool)
-    transaction = begun
-    return begun
+    return SQLiteSharedReadTransaction(connection, of: pool)
   }
 
   /// The version of the newest state; nil if a writer has locked the file, so that no state can be compared.

@@ -1,17 +1,19 @@
 #if HTTP
   import PersistenceDriver
+  import PersistenceDriverSupport
   import Synchronization
 
   /// The tokens of a server, which can change while it runs.
   final class CurrentTokens: Sendable {
-    private let tokens: Mutex<AccessTokens>
+    /// Each request passes this lock.
+    private let tokens: Lock<AccessTokens>
     /// Called after a replacement; one that returns false is removed.
     private let handlers = Mutex<[@Sendable () -> Bool]>([])
 
-    init(_ tokens: AccessTokens) { self.tokens = Mutex(tokens) }
+    init(_ tokens: AccessTokens) { self.tokens = Lock(tokens) }
 
     func grant(authorization: String?) -> AccessTokens.Grant {
-      tokens.withLock(\.self).grant(authorization: authorization)
+      tokens.withLock { $0 }.grant(authorization: authorization)
     }
 
     func replace(with new: AccessTokens) throws {

@@ -2,6 +2,7 @@
   import CoreMetrics
   import HTTPTypes
   import PersistenceDriver
+  import PersistenceDriverSupport
   import Synchronization
 
   /// What a server has done, for `/metrics` and for the metrics backend of the process, under the same names.
@@ -36,7 +37,8 @@
     let answerBytes: ServerGauge
     private let factory: any MetricsFactory
     private let times: Timer
-    private let state = Mutex(State())
+    /// Each answer passes this lock.
+    private let state = Lock(State())
 
     /// Creates metrics that report to the backend that the process has bootstrapped, if any.
     init() {

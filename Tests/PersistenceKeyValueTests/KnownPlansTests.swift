@@ -85,4 +85,55 @@ struct KnownPlansTests {
       #expect(known.count == 1)
     }
   }
+
+  /// Values of two or three conditions: the same one, ascending ones, descending ones.
+  private static let values = [
+    ["a", "a", "a"], ["a", "b", "c"], ["c", "b", "a"], ["b", "a", "b"], ["b", "c", "b"],
+  ]
+
+  @Test(
+    "a plan has its own values, also after one of the same shape with other ones",
+    arguments: KnownPlansTests.values)
+  func ownValues(values: [String]) throws {
+    let schema = try schema.get()
+    let known = KnownPlans()
+    let statistics = FixedStatistics(total: 1_000_000, entries: 10)
+    func expect(_ condition: PredicateNode?, isReused: Bool? = nil) throws {
+      for order in [[], [FieldOrder("rating"), FieldOrder("title")]] {
+        let request = try FetchRequest(schema, where: condition, order: order)
+        let planner = AccessPlanner(request, indexes: schema.indexes)
+        let (found, wasReused) = try planner.best(statistics, knowing: known)
+        let anew = try planner.best(statistics)
+        // Where no row can match, any path finds none.
+        let isSame = anew.ranges.isEmpty ? found.ranges.isEmpty : found == anew
+        try #require(isSame, "\(request): \(found) instead of \(anew)")
+        if let isReused { #expect(wasReused == isReused, "\(request)") }
+      }
+    }
+    func rating(_ comparison: ComparisonOperator, _ value: String) -> PredicateNode {
+      .comparison(field: "rating", comparison, .text(value))
+    }
+    func title(_ comparison: ComparisonOperator, _ value: String) -> PredicateNode {
+      .comparison(field: "title", comparison, .text(value))
+    }
+    for isReused in [false, true] { try expect(nil, isReused: isReused) }
+    // The values of the argument come first, and decide what is known.
+    for values in [values] + Self.values {
+      for first in ComparisonOperator.allCases {
+        let one = rating(first, values[0])
+        try expect(one)
+        try expect(.all([one, .comparison(field: "rating", .equal, .null)]))
+        for second in ComparisonOperator.allCases {
+          try expect(.all([one, rating(second, values[1])]))
+          try expect(.all([one, title(second, values[1])]))
+          try expect(.all([title(second, values[1]), one]))
+          for third in [ComparisonOperator.equal, .less, .greaterOrEqual] {
+            try expect(.all([one, rating(second, values[1]), title(third, values[2])]))
+            try expect(.all([one, title(second, values[1]), title(third, values[2])]))
+          }
+        }
+      }
+    }
+    for value in values { try expect(rating(.equal, value), isReused: true) }
+  }
 }

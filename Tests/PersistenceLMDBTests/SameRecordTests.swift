@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceKeyValue
 import Testing
 
 @testable import PersistenceLMDB
@@ -69,6 +70,36 @@ struct SameRecordTests {
       try row.withRow { try transaction.save($0, in: schema) }
     }
     #expect(try LMDBHeader.read(scratch.data.path).transaction > before)
+  }
+
+  @Test("W5 a nested transaction that cannot commit leaves nothing to commit")
+  func uncommitted() throws {
+    let scratch = try Scratch()
+    let handle = try LMDBHandle(
+      path: scratch.folder.path, header: nil, LMDBSettings(LMDBConfiguration(mapSize: 1 << 20)))
+    defer { handle.close() }
+    let isMade = try handle.openSpaces(create: true)
+    #expect(isMade)
+    let writer = try LMDBTransaction(handle, .off)
+    defer { writer.abort() }
+    func put(byteCount: Int) throws {
+      try withUnsafeBytes(of: UInt64(7)) { key in
+        _ = try writer.reserve(key, count: byteCount, in: .records, isReplacing: true)
+      }
+    }
+    var failures = 0
+    var hadChanges = false
+    do {
+      try writer.nested {
+        try put(byteCount: 8)
+        hadChanges = writer.commitsState
+        // LMDB commits no child after a failure, of which the closure says nothing.
+        do { try put(byteCount: 8 << 20) } catch { failures += 1 }
+      }
+    } catch is PersistenceError { failures += 1 }
+    #expect(hadChanges)
+    #expect(failures == 2)
+    #expect(!writer.commitsState)
   }
 
   @Test("E5 a damaged record that is saved again with the same values is sound")

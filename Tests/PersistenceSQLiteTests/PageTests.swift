@@ -211,6 +211,24 @@ import Testing
     #expect(context.counters.connectionsOpened == opened)
   }
 
+  @Test("R2 a shared connection keeps its state until the last result on it is released")
+  func lastOfShared() throws {
+    let context = try scratch.open { $0.poolSize = 1 }
+    let first = try context.fetch(request())
+    var shared: [any StorageResults] = []
+    for _ in 0..<2 { shared.append(try context.fetch(request())) }
+    let opened = context.counters.connectionsOpened
+    shared.removeFirst()
+    shared.append(try context.fetch(request()))
+    #expect(context.counters.connectionsOpened == opened)
+    try context.execute("DELETE FROM Movie WHERE id = 0")
+    shared.removeFirst()
+    let newer = try context.fetch(request())
+    #expect(try newer.count() == 4_999)
+    #expect(try shared[0].count() == 5_000)
+    #expect(try first.count() == 5_000)
+  }
+
   @Test("C1 several threads read one result at once")
   func threads() async throws {
     let expected = try ids(context.fetch(request(nil, [FieldOrder("title")])), from: 0, limit: .max)

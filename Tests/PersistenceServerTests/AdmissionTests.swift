@@ -1,4 +1,7 @@
+import Dispatch
+import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -59,6 +62,36 @@ struct AdmissionTests {
     // A permit that nobody ends explicitly ends with its object.
     _ = try await admission.enter(Self.first, ReadInterruption())
     try await admission.enter(Self.first, ReadInterruption()).end()
+  }
+
+  @Test(
+    "immediate reads occupy half of the threads of tasks at most, and others go elsewhere",
+    .timeLimit(.minutes(1)))
+  func immediate() async throws {
+    let reads = ImmediateReads(of: try Film.context([Film(1)]))
+    let (started, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    // On threads that may block: other tests need those of tasks meanwhile.
+    let threads = BlockingThreads("test", limit: 64)
+    let running = (0..<ProcessInfo.processInfo.activeProcessorCount / 2).map { _ in
+      Task(executorPreference: threads) {
+        try await reads.run { () -> Int in
+          started.signal()
+          gate.wait()
+          return 1
+        }
+      }
+    }
+    for _ in running { await BlockingThread.run { () -> Void in started.wait() } }
+    let excess = try await reads.run { 2 }
+    for _ in running { gate.signal() }
+    for task in running {
+      let result = try await task.value
+      #expect(result == 1)
+    }
+    let last = try await reads.run { 3 }
+    #expect(excess == nil)
+    #expect(last == (running.isEmpty ? nil : 3))
+    await threads.close()
   }
 
   @Test("one client may fill half of the queue, and is busy beyond it")

@@ -44,6 +44,42 @@ struct PageAnswerTests {
     }
   }
 
+  @Test("a page that is requested again shows the newest state, under the same link")
+  func again() async throws {
+    let context = try Film.context((0..<5).map { Film($0) })
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port)
+      for last in 4...7 {
+        let page = try await client("GET", "/models/Film/records?limit=2&offset=1&sort=-id&select=id")
+        #expect(page.body.hasPrefix(#"{"records":[{"id":\#(last - 1)},{"id":\#(last - 2)}],"next":""#))
+        guard case .string(let next)? = page.json?.member("next") else {
+          Issue.record("the page has no next one")
+          return
+        }
+        let rest = "/models/Film/records?limit=2&sort=-id&select=id&after=\(next)"
+        #expect(page.headers["link"] == "<\(rest)>; rel=\"next\"")
+        let following = try await client("GET", rest)
+        #expect(following.body.hasPrefix(#"{"records":[{"id":\#(last - 3)},{"id":\#(last - 4)}],"next":"#))
+        try Film.insert([Film(last + 1)], in: context)
+      }
+    }
+  }
+
+  @Test("V3 pages whose conditions have two normal forms of one text differ, also when requested again")
+  func normalForms() async throws {
+    let context = try Film.context([Film(0, "\u{E9}"), Film(1, "e\u{301}")])
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port)
+      for _ in 0..<3 {
+        for (id, title) in ["%C3%A9", "e%CC%81"].enumerated() {
+          let page = try await client("GET", "/models/Film/records?select=id&where=title='\(title)'")
+          let expected = #"{"records":[{"id":\#(id)}],"next":null}"#
+          #expect(page.body == expected)
+        }
+      }
+    }
+  }
+
   @Test("a page that reaches its size limit ends early with a token, also in later chunks")
   func limited() async throws {
     let text = String(repeating: "x", count: 50_000)

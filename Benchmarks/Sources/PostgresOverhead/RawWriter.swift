@@ -6,10 +6,14 @@ import Movies
 /// Each write is a serializable transaction that is sent at once, in libpq's pipeline mode: one round trip, and one wait
 /// for the disk. As the library's do, it locks a table that exclusive writers lock, and adds its number to a table from
 /// which observers in all processes learn of commits.
+///
+/// A numbered write also does what the library's contract requires of a server and of libpq: it waits for locks for a
+/// limited time, proves that the tables are those it knows, and learns the number of its transaction before the commit, so
+/// that a lost answer hides no outcome.
 final class RawWriter: @unchecked Sendable {  // one thread at a time
   private let connection: RawPostgres
 
-  init(_ url: String, table: String, gate: String, log: String) throws {
+  init(_ url: String, table: String, gate: String, version: String, log: String) throws {
     connection = try RawPostgres(url)
     let names = BinaryMovie.columns
     let changes = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -18,6 +22,9 @@ final class RawWriter: @unchecked Sendable {  // one thread at a time
       + "VALUES (\((1...names.count).map { "$\($0)" }.joined(separator: ", ")))"
     for (name, text) in [
       ("begin", "BEGIN ISOLATION LEVEL SERIALIZABLE"), ("gate", "LOCK TABLE \(gate) IN ROW EXCLUSIVE MODE"),
+      ("limit", "SET LOCAL lock_timeout = 60000"),
+      ("gates", "LOCK TABLE \(gate), \(version) IN ROW EXCLUSIVE MODE"),
+      ("number", "INSERT INTO \(log) DEFAULT VALUES RETURNING xid"),
       ("insert", insert), ("save", insert + " ON CONFLICT (\"id\") DO UPDATE SET \(changes)"),
       ("log", "INSERT INTO \(log) DEFAULT VALUES"), ("commit", "COMMIT"), ("rollback", "ROLLBACK"),
     ] {
@@ -27,20 +34,25 @@ final class RawWriter: @unchecked Sendable {  // one thread at a time
   }
 
   /// Adds a movie, or replaces the one with its key; returns after the commit.
-  func save(_ movie: Movie) throws { try write("save", movie) }
+  func save(_ movie: Movie, isNumbered: Bool = false) throws { try write("save", movie, isNumbered) }
 
   /// Adds a movie; returns after the commit.
-  func insert(_ movie: Movie) throws { try write("insert", movie) }
+  func insert(_ movie: Movie, isNumbered: Bool = false) throws { try write("insert", movie, isNumbered) }
 
-  private func write(_ statement: String, _ movie: Movie) throws {
+  private func write(_ statement: String, _ movie: Movie, _ isNumbered: Bool) throws {
     let parameters = RawParameters(movie)
     while true {
-      let isCommitted = try pipeline([
-        ("begin", RawParameters()), ("gate", RawParameters()), (statement, parameters),
-        ("log", RawParameters()),
-        ("commit", RawParameters()),
-      ])
-      if isCommitted { return }
+      let statements =
+        isNumbered
+        ? [
+          ("begin", RawParameters()), ("limit", RawParameters()), ("gates", RawParameters()),
+          (statement, parameters), ("number", RawParameters()), ("commit", RawParameters()),
+        ]
+        : [
+          ("begin", RawParameters()), ("gate", RawParameters()), (statement, parameters),
+          ("log", RawParameters()), ("commit", RawParameters()),
+        ]
+      if try pipeline(statements) { return }
       _ = try pipeline([("rollback", RawParameters())])
     }
   }
@@ -53,6 +65,8 @@ final class RawWriter: @unchecked Sendable {  // one thread at a time
         PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
       }
       guard isSent == 1 else { throw connection.failure("send a statement") }
+      // The server sends the number before it commits.
+      if name == "number", PQsendFlushRequest(handle) != 1 { throw connection.failure("ask for the number") }
     }
     guard PQpipelineSync(handle) == 1 else { throw connection.failure("send statements") }
     var hasConflict = false

@@ -19,6 +19,7 @@ struct Stores {
   let manyTable = "\(many).\"Movie\""
   let rawTable = "\(raw).\"Movie\""
   let rawGate = "\(raw).gate"
+  let rawVersion = "\(raw).version"
   let rawLog = "\(raw).commits"
 
   /// The URL of the store that most measurements use, and of one with many movies.
@@ -46,7 +47,7 @@ struct Stores {
     }
     let connection = try RawPostgres(url)
     for statement in [
-      "CREATE SCHEMA \(Self.raw)", "CREATE TABLE \(rawGate) ()",
+      "CREATE SCHEMA \(Self.raw)", "CREATE TABLE \(rawGate) ()", "CREATE TABLE \(rawVersion) ()",
       "CREATE TABLE \(rawLog) (LIKE \(Self.few).persistence_commits INCLUDING ALL)",
       "CREATE TABLE \(rawTable) (LIKE \(table) INCLUDING ALL)",
       "INSERT INTO \(rawTable) SELECT * FROM \(table)",

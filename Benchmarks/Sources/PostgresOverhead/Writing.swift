@@ -16,20 +16,43 @@ struct Writing {
     library = try Stores.open(stores.store)
   }
 
-  func comparisons() throws -> [Comparison] { [try durableWrites(), try copies(), try observedWriters()] }
+  func comparisons() throws -> [Comparison] {
+    // The last two leave more in libpq's table.
+    [
+      try durableWrites(), try copies(), try observedWriters(), try numberedWrites(), try numberedWriters(),
+    ]
+  }
 
   private func rawWriter() throws -> RawWriter {
-    try RawWriter(stores.url, table: stores.rawTable, gate: stores.rawGate, log: stores.rawLog)
+    try RawWriter(
+      stores.url, table: stores.rawTable, gate: stores.rawGate, version: stores.rawVersion,
+      log: stores.rawLog)
+  }
+
+  /// Changed movies, which are in the tables.
+  private var changes: [Movie] {
+    (0..<200).map { number in
+      var movie = Movie(number: number * 7919 % rows)
+      movie.votes += 1
+      return movie
+    }
+  }
+
+  /// What the contract costs libpq: the share of the library's overhead that is none of its own.
+  private func numberedWrites() throws -> Comparison {
+    let raw = try rawWriter()
+    let movies = changes
+    return try Comparison("200 by libpq, with their numbers", beside: "libpq", .none, rounds: 9) {
+      try seconds { for movie in movies { try raw.save(movie) } }
+    } library: {
+      try seconds { for movie in movies { try raw.save(movie, isNumbered: true) } }
+    }
   }
 
   /// Transactions of one write, one after the other.
   private func durableWrites() throws -> Comparison {
     let raw = try rawWriter()
-    let movies = (0..<200).map { number in
-      var movie = Movie(number: number * 7919 % rows)
-      movie.votes += 1
-      return movie
-    }
+    let movies = changes
     return try Comparison("durable write, 200", beside: "libpq", .ratio(1.05), rounds: 9) {
       try seconds { for movie in movies { try raw.save(movie) } }
     } library: {
@@ -66,15 +89,7 @@ struct Writing {
   /// its time.
   private func observedWriters() throws -> Comparison {
     let raw = try (0..<writers).map { _ in try rawWriter() }
-    let steps = 25
-    let next = Mutex(1_000_000_000)
-    /// Keys that no writer has used.
-    func keys() -> Int {
-      next.withLock { next in
-        defer { next += writers * steps }
-        return next
-      }
-    }
+    var next = 1_000_000_000
     let isObserving = DispatchSemaphore(value: 0)
     let observer = Task.detached { [library] in
       for try await update in library.updates(of: Movie.self) where update.changes == .first {
@@ -87,18 +102,32 @@ struct Writing {
     }
     let library = library
     return try Comparison("\(writers) writers, observed", beside: "libpq", .ratio(1.25), rounds: 9) {
-      let first = keys()
-      return try seconds {
-        try together(writers) { number in
-          for step in 0..<steps { try raw[number].insert(Movie(number: first + number * steps + step)) }
-        }
-      }
+      try insert(from: &next) { try raw[$0].insert($1) }
     } library: {
-      let first = keys()
-      return try seconds {
-        try together(writers) { number in
-          for step in 0..<steps { try library.insert(Movie(number: first + number * steps + step)) }
-        }
+      try insert(from: &next) { try library.insert($1) }
+    }
+  }
+
+  /// What the contract costs that many writers of libpq.
+  private func numberedWriters() throws -> Comparison {
+    let raw = try (0..<writers).map { _ in try rawWriter() }
+    var next = 2_000_000_000
+    return try Comparison("\(writers) of libpq, with numbers", beside: "libpq", .none, rounds: 9) {
+      try insert(from: &next) { try raw[$0].insert($1) }
+    } library: {
+      try insert(from: &next) { try raw[$0].insert($1, isNumbered: true) }
+    }
+  }
+
+  /// The time in which all writers insert movies with keys that no writer has used.
+  private func insert(
+    from next: inout Int, _ insert: @escaping @Sendable (_ writer: Int, Movie) throws -> Void
+  ) throws -> Double {
+    let (first, steps) = (next, 25)
+    next += writers * steps
+    return try seconds {
+      try together(writers) { number in
+        for step in 0..<steps { try insert(number, Movie(number: first + number * steps + step)) }
       }
     }
   }

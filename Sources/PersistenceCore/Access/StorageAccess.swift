@@ -33,7 +33,8 @@ enum StorageAccess {
       throw PersistenceError.incompatibleContext(
         model, context: context, accepted: model.supportedContexts.names)
     }
-    try requireSupport(of: model, by: store)
+    // Asked first: as an argument of the other type, the store would be retained, which readers contend for.
+    if !model.supportedContexts.isAny { try requireSupport(of: model, by: store) }
     try TransactionScope.requireOutside(of: store)
     if store.isKnownComplete, !hasFormerNames { return store }
     try store.requireComplete()
@@ -224,14 +225,18 @@ struct LocatedReader {
   }
 
   /// Resolves the access of a model to a context.
+  ///
+  /// Not an initializer, which would own its arguments: readers contend for the reference count of the context.
   @usableFromInline
-  init(_ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool) throws {
+  static func resolved(
+    _ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool
+  ) throws -> LocatedReader {
     if context is TransactionContext {
       let access = try StorageAccess(context, for: model.recordType)
-      self.init(access.reader, of: access.root)
-    } else {
-      self.init(try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
+      return LocatedReader(access.reader, of: access.root)
     }
+    return LocatedReader(
+      try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
   }
 
   /// An error with the affected record.

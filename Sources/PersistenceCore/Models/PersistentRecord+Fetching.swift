@@ -27,7 +27,7 @@ extension PersistentRecord {
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     var storage: ResultStorage<Element>?
-    try FetchedRows.fetch(RequestOptions(options), in: context, selecting: selected) { fetched in
+    try FetchedRows.fetch(RequestOptions.of(options), in: context, selecting: selected) { fetched in
       storage = try ResultStorage(fetched, RowDecoder(fetched.origin, decode: decode))
     }
     guard let storage else { throw PersistenceError.noRows }
@@ -36,7 +36,7 @@ extension PersistentRecord {
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    try StorageAccess.withRequest(of: RequestOptions(options ?? FetchOptions()), in: context) {
+    try StorageAccess.withRequest(of: RequestOptions.of(options ?? FetchOptions()), in: context) {
       access, answerable in
       let (reader, request) = (answerable.reader, answerable.request)
       return try access.root.monitor.measure(request) {
@@ -50,9 +50,12 @@ extension PersistentRecord {
   @inlinable
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
     let declared = schema
-    let reader = try LocatedReader(context, for: Self.self, hasFormerNames: declared.hasFormerNames)
+    let reader = try LocatedReader.resolved(
+      context, for: Self.self, hasFormerNames: declared.hasFormerNames)
     do {
-      return try read(RecordKey(key.keyValues), as: declared.model, from: reader)
+      // Borrowed from the declaration: readers would contend for the schema's reference count.
+      guard let valid = declared.storage.valid else { throw declared.refusal }
+      return try read(RecordKey(key.keyValues), as: valid, from: reader)
     } catch let error as PersistenceError where error.code == .schemaMismatch {
       return try findFitted(key, in: context, after: error)
     }
@@ -93,16 +96,16 @@ extension PersistenceError {
 }
 
 /// The rows of a fetch before a page is decoded, for code that is not specialized for the model.
+///
+/// A class, because closures and initializers pass it on: a copy would retain each of its parts.
 @usableFromInline
-struct FetchedRows {
+final class FetchedRows {
   /// The number of elements in a page of plain results.
   @inlinable static var pageSize: Int { 128 }
 
   @usableFromInline let rows: any StorageResults
   @usableFromInline let origin: RowOrigin
-  /// The reader of the rows.
-  @usableFromInline let reader: any StorageReader
-  let request: FetchRequest
+  private let answerable: AnswerableRequest
   @usableFromInline let monitor: ContextMonitor
   let place: CallSite
   /// Whether results pin the moment of the rows; in transactions, they are read at once (contract R1a).
@@ -113,10 +116,13 @@ struct FetchedRows {
     place: CallSite, isPinned: Bool
   ) throws {
     rows = try answerable.fetch(selecting: selected)
-    (reader, request) = (answerable.reader, answerable.request)
-    origin = RowOrigin(request.schema, selecting: selected, location: store.location)
+    self.answerable = answerable
+    origin = RowOrigin(answerable.request.schema, selecting: selected, location: store.location)
     (monitor, self.place, self.isPinned) = (store.monitor, place, isPinned)
   }
+
+  /// The reader of the rows.
+  @usableFromInline var reader: any StorageReader { answerable.reader }
 
   /// Fetches the rows of options, and calls a closure with them; once more, with a mapping, if the store contains
   /// another schema of the model (contract S1).
@@ -167,16 +173,16 @@ struct FetchedRows {
   func firstPageSize(_ pageSize: Int) -> Int {
     // Most of a random-access result may never be requested. A larger page than plain results have is read at once only
     // if it is asked for.
-    rows.usesRandomAccess ? 16 : min(max(request.limit ?? 0, Self.pageSize), pageSize)
+    rows.usesRandomAccess ? 16 : min(max(answerable.request.limit ?? 0, Self.pageSize), pageSize)
   }
 
   /// The maximum number of rows.
-  @usableFromInline var limit: Int { request.limit ?? .max }
+  @usableFromInline var limit: Int { answerable.request.limit ?? .max }
 
   /// Checks rows that were not read, if the engine can, and pins them; returns what holds the pin.
   @usableFromInline
   func pinned() throws -> ResultPin {
     try (rows as? any CheckedResults)?.checkUnread()
-    return ResultPin(rows, request, monitor, place)
+    return ResultPin(rows, answerable.request, monitor, place)
   }
 }

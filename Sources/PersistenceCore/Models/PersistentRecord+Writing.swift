@@ -71,7 +71,7 @@ extension PersistentRecord {
 
   /// Deletes the records that a fetch with the same options would return, and returns their number.
   package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       var deleted = 0
       try access.writeSingle(options) { deleted = try $0.delete($1) }
@@ -119,24 +119,29 @@ extension PersistentRecord {
           try row.withRow { try write(transaction, $0, schema) }
         }
       }
+      func putRows(_ transaction: any StorageTransaction, _ encode: (Int) throws -> Void) throws {
+        let isDone =
+          try together
+          && transaction.insertTogether(models.count, in: schema) { position, insert in
+            row.reset()
+            try encode(position)
+            try row.withRow(insert)
+          }
+        for position in 0..<(isDone ? 0 : models.count) {
+          row.reset()
+          try encode(position)
+          do { try writeRow(in: transaction) } catch let error as PersistenceError {
+            throw error.at(
+              model: schema.name, key: models[position].recordKey, location: access.root.location)
+          }
+        }
+      }
       func putAll(_ transaction: any StorageTransaction) throws {
         try define(schema, in: transaction, of: access.root)
+        // The view needs types that are looked up at run time, which takes longer than the copy of one record.
+        if models.count == 1 { return try putRows(transaction) { try models[$0].encode(into: row) } }
         try models.withRecordsInPlace { records in
-          let isDone =
-            try together
-            && transaction.insertTogether(models.count, in: schema) { position, insert in
-              row.reset()
-              try records[position].encode(into: row)
-              try row.withRow(insert)
-            }
-          for position in 0..<(isDone ? 0 : models.count) {
-            row.reset()
-            try records[position].encode(into: row)
-            do { try writeRow(in: transaction) } catch let error as PersistenceError {
-              throw error.at(
-                model: schema.name, key: models[position].recordKey, location: access.root.location)
-            }
-          }
+          try putRows(transaction) { try records[$0].encode(into: row) }
         }
       }
       if models.count == 1 { try access.writeSingle(putAll) } else { try access.writeAtomically(putAll) }

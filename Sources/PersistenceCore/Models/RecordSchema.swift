@@ -45,6 +45,14 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     }
   }
 
+  /// The error of a declaration that no store can represent.
+  @usableFromInline var refusal: PersistenceError {
+    guard case .failure(let error) = storage.schema else {
+      return PersistenceError.invalidSchema(storage.model, "it has no schema")
+    }
+    return error
+  }
+
   /// Whether the model had other names.
   @inlinable var hasFormerNames: Bool { storage.hasFormerNames }
 
@@ -63,7 +71,9 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   /// The stored name of a property; nil if the key path is not a stored property.
   ///
   /// - Complexity: Constant.
-  public func name(of keyPath: AnyKeyPath) -> String? { storage.names[keyPath] }
+  public func name(of keyPath: AnyKeyPath) -> String? {
+    storage.knownNames.name(of: keyPath) { storage.names[$0] }
+  }
 
   /// The property with a stored name; nil if there is none.
   package func keyPath(of name: String) -> PartialKeyPath<Model>? {
@@ -96,6 +106,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     @usableFromInline let valid: ModelSchema?
     let model: String
     let names: [AnyKeyPath: String]
+    let knownNames = KeyPathNames()
     let documents: [DocumentField]
     let known = Mutex(KnownPlaces())
     let formerNames: [String]

@@ -39,7 +39,7 @@ extension ObservedQuery {
     }
     requests = { store in
       // A driver evaluates no conditions on related records, so all records of the model are observed.
-      let options = try RequestOptions(options)
+      let options = try RequestOptions.of(options)
       let own =
         hasRelations ? try FetchRequest(options.model.schema) : try options.request(at: store.location)
       let others = try related.map { try $0.declaration.schema }
@@ -49,7 +49,7 @@ extension ObservedQuery {
         + (try (others + unknown.compactMap { try store.schema(named: $0.text) }).map { try FetchRequest($0) })
     }
     read = { context, look, body in
-      let options = try RequestOptions(options)
+      let options = try RequestOptions.of(options)
       try StorageAccess.with(context, for: options.model, relating: related) { access in
         let store = access.root
         guard let (snapshot, changes) = try look(store) else { return }

@@ -16,7 +16,9 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   public let node: PredicateNode
 
   /// Why the condition cannot be evaluated, such as a value that could not be encoded; thrown when the predicate is used.
-  @usableFromInline let failure: PersistenceError?
+  ///
+  /// It is a `PersistenceError` in a box: each query copies its condition, and the error itself is a large value.
+  @usableFromInline let failure: (any Error)?
 
   /// The models of conditions on related records, as the code declares them.
   ///
@@ -31,13 +33,13 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
     self.init(node: node, failure: nil)
   }
 
-  init(node: PredicateNode, failure: PersistenceError?, relating related: [any PersistentRecord.Type] = []) {
+  init(node: PredicateNode, failure: (any Error)?, relating related: [any PersistentRecord.Type] = []) {
     self.init(node: node, failure: failure, relating: related, hasRelations: node.hasRelations)
   }
 
   /// Nothing walks the condition here: a long one that is combined of clauses would be walked for each of them.
   private init(
-    node: PredicateNode, failure: PersistenceError?, relating related: [any PersistentRecord.Type],
+    node: PredicateNode, failure: (any Error)?, relating related: [any PersistentRecord.Type],
     hasRelations: Bool
   ) {
     self.node = node

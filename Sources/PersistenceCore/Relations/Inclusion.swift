@@ -132,7 +132,7 @@ extension PersistentRecord {
     including inclusion: Inclusion<Self, Element>
   ) throws -> PersistentResults<Element> {
     var storage: ResultStorage<Element>?
-    try FetchedRows.fetch(RequestOptions(options), in: context, including: inclusion.outline.models) {
+    try FetchedRows.fetch(RequestOptions.of(options), in: context, including: inclusion.outline.models) {
       storage = try results(of: $0, including: inclusion)
     }
     guard let storage else { throw PersistenceError.noRows }

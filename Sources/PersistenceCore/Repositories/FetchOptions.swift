@@ -60,14 +60,14 @@ extension FetchOptions where Model: PersistentRecord {
   /// - Returns: The request.
   /// - Throws: ``PersistenceError``.
   package func request(at location: String) throws -> FetchRequest {
-    try RequestOptions(self).request(at: location)
+    try RequestOptions.of(self).request(at: location)
   }
 
   /// The request for drivers, from options without a page token.
-  package func fetchRequest() throws -> FetchRequest { try RequestOptions(self).request() }
+  package func fetchRequest() throws -> FetchRequest { try RequestOptions.of(self).request() }
 
   /// The query for a reader of related records.
-  package func relatedQuery() throws -> RelatedQuery { try RequestOptions(self).relatedQuery() }
+  package func relatedQuery() throws -> RelatedQuery { try RequestOptions.of(self).relatedQuery() }
 
   /// Whether an answer takes requests for related records.
   var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.relation != nil } }
@@ -79,12 +79,14 @@ extension FetchOptions where Model: PersistentRecord {
 }
 
 /// The options of a fetch, for code that is not specialized for the model.
+///
+/// A class, because each closure on the way to the driver takes a copy, which would count a dozen references.
 @usableFromInline
-struct RequestOptions {
+final class RequestOptions {
   let model: RecordType
   let place: CallSite
   private let node: PredicateNode
-  private let failure: PersistenceError?
+  private let failure: (any Error)?
   private let conditionModels: [any PersistentRecord.Type]
   private let hasRelations: Bool
   private let order: [FieldOrder]
@@ -96,17 +98,19 @@ struct RequestOptions {
   /// The row of the record that the page begins after.
   private let after: RowBuffer?
 
-  /// Copies options.
+  /// Takes what requests need of options.
+  ///
+  /// Not an initializer, which would own the options, and thus copy them once more.
   ///
   /// - Throws: The error of encoding the record that the page begins after, and of an invalid declaration.
   @inlinable
-  init<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws {
+  static func of<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws -> RequestOptions {
     let model = try RecordType(Model.self)
     var relations: [RelatedCriterion?] = []
     if options.sorting.contains(where: { $0.relation != nil }) {
       relations = options.sorting.map { $0.relation }
     }
-    self.init(
+    return RequestOptions(
       model, options.predicate.node, options.predicate.failure, options.predicate.related,
       hasRelations: options.predicate.hasRelations, order: options.sorting.map { $0.fieldOrder }, relations,
       limit: options.limit, offset: options.offset, options.token,
@@ -115,7 +119,7 @@ struct RequestOptions {
 
   @usableFromInline
   init(
-    _ model: RecordType, _ node: PredicateNode, _ failure: PersistenceError?,
+    _ model: RecordType, _ node: PredicateNode, _ failure: (any Error)?,
     _ conditionModels: [any PersistentRecord.Type], hasRelations: Bool, order: [FieldOrder],
     _ relations: [RelatedCriterion?], limit: Int?, offset: Int, _ token: PageToken?, after: RowBuffer?,
     _ place: CallSite
@@ -153,10 +157,10 @@ extension RequestOptions {
   }
 
   /// The request for drivers, for the store at a location, which must be that of a page token.
-  func request(at location: String) throws -> FetchRequest {
+  func request(at location: @autoclosure () -> String) throws -> FetchRequest {
     guard let token else { return try request() }
     return try request {
-      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location)
+      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location())
     }
   }
 

@@ -105,7 +105,7 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, grouping: [String],
     _ aggregates: [Aggregate]
   ) throws -> [AggregateGroup] {
-    try StorageAccess.withRequest(of: RequestOptions(options), in: context) { access, answerable in
+    try StorageAccess.withRequest(of: RequestOptions.of(options), in: context) { access, answerable in
       let (reader, rows) = (answerable.reader, answerable.request)
       let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
       return try access.root.monitor.measure(rows) {

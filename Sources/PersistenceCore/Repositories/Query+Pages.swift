@@ -41,7 +41,7 @@ extension Query {
 
   /// The page of a related order, whose token is of the same moment.
   private func relatedPage(_ limit: Int) throws -> Page<Model> {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       let reader = try access.moment()
       let rows = try access.answerable(options, by: reader).fetch()
@@ -62,7 +62,7 @@ extension Query {
   /// - Returns: The token.
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       try access.token(after: RowBuffer(encoding: model), in: options, access.moment())
     }
@@ -73,7 +73,7 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) {
       try $0.plan(options)
     }
@@ -89,7 +89,7 @@ extension Query {
   public func explain<each Value: PersistentValueConvertible & Sendable>(
     selecting properties: repeat KeyPath<Model, each Value>
   ) throws -> QueryPlan {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       var positions: [Int] = []
       for property in repeat each properties {

@@ -24,7 +24,7 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>,
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
-    let options = try RequestOptions(options)
+    let options = try RequestOptions.of(options)
     return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       let assignments = try assignments.map { try $0.checkedAssignment() }
       var updated = 0

@@ -8,10 +8,25 @@ extension PersistentRepository {
   ///   - predicate: The filter; all records by default.
   /// - Returns: A query.
   @inlinable
+  @inline(__always)  // `any PersistentRepository` gets no specialization of its own
   public func filter<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
   ) -> Query<Model> {
-    Query(context: context, options: FetchOptions(predicate: predicate))
+    Query(context: context, options: FetchOptions(matching: predicate))
+  }
+}
+
+extension FetchOptions {
+  /// The options of a new query; inlinable, unlike the public initializer, so that they are specialized for the model.
+  @inlinable
+  init(matching predicate: PersistentPredicate<Model>) {
+    self.predicate = predicate
+    sorting = []
+    limit = nil
+    offset = 0
+    after = nil
+    token = nil
+    place = CallSite()
   }
 }
 
@@ -55,7 +70,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   public func sorted<Value: PersistentValueConvertible>(
     by property: KeyPath<Model, Value>, inOrder order: SortDirection = .ascending
   ) -> Query {
-    sorted(by: SortCriterion(property, order: order))
+    changed { $0.sorting.append(SortCriterion(property, order: order)) }
   }
 
   /// The query with another sort criterion, over a raw-representable `Codable` type, which is stored as its raw value.

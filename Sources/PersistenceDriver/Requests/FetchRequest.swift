@@ -53,12 +53,12 @@ public struct FetchRequest: Sendable, Hashable {
     guard offset >= 0 else {
       throw PersistenceError.invalidRequest("the offset is \(offset); use zero or more")
     }
-    self.schema = schema
-    self.predicate = try predicate?.validated(for: schema)
+    let checked = try predicate?.validated(for: schema)
     // Orders are short: a search of them is faster than a set, which allocates and hashes.
-    var unique: [FieldOrder] = []
+    var total: [FieldOrder] = []
+    total.reserveCapacity(order.count + schema.key.count)
     func isOrdered(by field: String) -> Bool {
-      unique.contains { StoredName($0.field) == StoredName(field) }
+      total.contains { StoredName($0.field) == StoredName(field) }
     }
     for criterion in order {
       let field = try schema.requiredField(named: criterion.field)
@@ -67,21 +67,28 @@ public struct FetchRequest: Sendable, Hashable {
           "\(schema.name) cannot be sorted by “\(field.name)”, which is a document; sort by another field")
       }
       // The second criterion of a field has no effect.
-      if !isOrdered(by: criterion.field) { unique.append(criterion) }
+      if !isOrdered(by: criterion.field) { total.append(criterion) }
     }
-    self.order = unique
+    // Without repeated fields, the given array is the order, and `total` keeps its memory for itself.
+    let unique = total.count == order.count ? order : total
     let direction = unique.last?.isDescending ?? false
     for field in schema.key where !isOrdered(by: field) {
-      unique.append(FieldOrder(field, isDescending: direction))
+      total.append(FieldOrder(field, isDescending: direction))
     }
-    totalOrder = unique
+    if let after { try Self.validate(after, in: total, of: schema) }
+    // The last step: a request that could still throw would be copied from here to the caller.
+    self.schema = schema
+    self.predicate = checked
+    self.order = unique
+    totalOrder = total
     self.limit = limit
     self.offset = offset
     self.after = after
-    if let after { try validate(after) }
   }
 
-  private func validate(_ anchor: PageAnchor) throws {
+  private static func validate(_ anchor: PageAnchor, in totalOrder: [FieldOrder], of schema: ModelSchema)
+    throws
+  {
     guard anchor.values.count == totalOrder.count else {
       throw PersistenceError.invalidRequest(
         "the page anchor has \(anchor.values.count) values, but the order has \(totalOrder.count) criteria")
@@ -199,7 +206,10 @@ extension PredicateNode {
     case .constant: return self
     case .comparison(let name, let comparison, let value):
       let field = try Self.field(name, in: schema, isOrdered: comparison.isOrdering)
-      return .comparison(field: name, comparison, try Self.checked(value, for: field, in: schema))
+      let checked = try Self.checked(value, for: field, in: schema)
+      // Values of other kinds are normal already, so the node need not be made anew.
+      guard checked.tag == .double || checked.tag == .date else { return self }
+      return .comparison(field: name, comparison, checked)
     case .fieldComparison(let left, let comparison, let right):
       let first = try Self.field(left, in: schema, isOrdered: comparison.isOrdering)
       let second = try Self.field(right, in: schema, isOrdered: comparison.isOrdering)

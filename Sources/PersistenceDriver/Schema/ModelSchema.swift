@@ -76,7 +76,7 @@ public struct ModelSchema: Sendable {
   public var indexes: [IndexSchema] { storage.indexes }
 
   /// The position of the field with a stored name; nil if there is none.
-  public func position(of field: String) -> Int? { storage.positions[StoredName(field)] }
+  public func position(of field: String) -> Int? { storage.position(of: field) }
 
   /// The field with a stored name; nil if there is none.
   public func field(named name: String) -> FieldSchema? { position(of: name).map { fields[$0] } }
@@ -112,7 +112,9 @@ public struct ModelSchema: Sendable {
     let key: [String]
     let keyPositions: [Int]
     let indexes: [IndexSchema]
-    let positions: [StoredName: Int]
+    private let positions: [StoredName: Int]
+    /// The sketches of the fields' names, by position; none if there are many.
+    private let sketches: [UInt64]
     let cellRules: [CellRule]
     let soleKeyTag: RowCell.Tag?
 
@@ -126,8 +128,28 @@ public struct ModelSchema: Sendable {
       self.keyPositions = keyPositions
       self.indexes = indexes
       self.positions = positions
+      let sketches = fields.count <= 16 ? fields.compactMap { Storage.sketch(of: $0.name) } : []
+      self.sketches = sketches.count == fields.count ? sketches : []
       cellRules = fields.map(CellRule.init)
       soleKeyTag = keyPositions.count == 1 ? fields[keyPositions[0]].kind.tag : nil
+    }
+
+    func position(of field: String) -> Int? {
+      // A request looks its fields up six times. Hashing a name takes longer than comparing a few numbers.
+      guard !sketches.isEmpty, let sketch = Storage.sketch(of: field) else {
+        return positions[StoredName(field)]
+      }
+      let name = StoredName(field)
+      return sketches.indices.first { sketches[$0] == sketch && StoredName(fields[$0].name) == name }
+    }
+
+    /// The length and the first bytes of a name, which tell most names apart; nil if its bytes are elsewhere.
+    private static func sketch(of name: String) -> UInt64? {
+      name.utf8.withContiguousStorageIfAvailable { bytes in
+        var sketch = UInt64(truncatingIfNeeded: bytes.count)
+        for byte in bytes.prefix(7) { sketch = sketch << 8 | UInt64(byte) }
+        return sketch
+      }
     }
   }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Calls a closure once after a time, unless it is cancelled before.
 ///
@@ -41,7 +40,7 @@ private final class DeadlineQueue: @unchecked Sendable {  // the timer of Dispat
 
   private let timer = DispatchSource.makeTimerSource()
   private let threads = BlockingThreads("persistence timer", limit: 64)
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   private init() {
     timer.setEventHandler { [self] in endDue() }

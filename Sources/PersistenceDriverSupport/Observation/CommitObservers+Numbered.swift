@@ -22,7 +22,8 @@ extension CommitObservers {
     var number: UInt64?
     let hasWritten: Bool
     do {
-      defer { parallel.end(commit) }
+      // The registration has ended one with a number.
+      defer { if number == nil { parallel.end(commit) } }
       hasWritten = try body { transaction in
         number = transaction.number
         parallel.register(record, of: transaction, commit)

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 import Synchronization
@@ -41,10 +41,17 @@ public final class CommitObservers: Sendable {
   ///
   /// - Parameters:
   ///   - outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
-  ///   - patience: How many seconds a check for ``NumberedCommits`` waits for this process to learn its numbers.
-  package init(outside: (any OutsideCommits)?, patience: Double) {
+  ///   - patience: How many seconds a check for ``NumberedCommits`` waits for this process to learn its numbers. On a machine
+  ///     with too few processors, it waits longer.
+  ///   - wait: Waits for a broadcast until a time, and returns false if the time has passed.
+  package init(
+    outside: (any OutsideCommits)?, patience: Double,
+    wait: @escaping @Sendable (NSCondition, Date) -> Bool = { $0.wait(until: $1) }
+  ) {
     self.outside = outside
-    parallel = outside.flatMap { $0 as? any NumberedCommits }.map { ParallelCommits($0, patience: patience) }
+    parallel = outside.flatMap { $0 as? any NumberedCommits }.map {
+      ParallelCommits($0, patience: patience, wait: wait)
+    }
   }
 
   /// Creates an empty list of observers of a store with one writer at a time.

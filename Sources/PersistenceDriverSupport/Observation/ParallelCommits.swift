@@ -28,11 +28,22 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   private var pending: [UInt64: PendingCommit] = [:]
   private var unnumbered: [Int: Unnumbered] = [:]
   private var lastCommit = 0
-  /// How long a check waits for numbers, in seconds.
-  private let patience: TimeInterval
+  /// How many time-outs in a row end the wait for numbers.
+  ///
+  /// On a machine with too few processors, time passes while neither thread runs. A check that was woken so often has given
+  /// the committing thread as many turns as it got itself.
+  private static let slices = 10
+  /// How long one of these time-outs is, in seconds.
+  private let slice: TimeInterval
+  /// Waits for a broadcast until a time; returns false if the time has passed.
+  private let wait: @Sendable (NSCondition, Date) -> Bool
 
-  init(_ numbered: any NumberedCommits, patience: TimeInterval) {
-    (self.numbered, self.patience) = (numbered, patience)
+  init(
+    _ numbered: any NumberedCommits, patience: TimeInterval,
+    wait: @escaping @Sendable (NSCondition, Date) -> Bool
+  ) {
+    (self.numbered, self.wait) = (numbered, wait)
+    slice = patience / Double(Self.slices)
   }
 
   /// The number of commits that no check has found yet.
@@ -76,12 +87,16 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
     condition.withLock {
       // The server answers the statements before it commits, so the answers to what it has committed are here.
       let sent = unnumbered.filter { !$0.value.isLate }.keys
-      let deadline = Date(timeIntervalSinceNow: patience)
+      var (slicesLeft, deadline) = (Self.slices, Date(timeIntervalSinceNow: slice))
       while numbers.contains(where: { pending[$0] == nil }), sent.contains(where: { unnumbered[$0] != nil }) {
-        guard condition.wait(until: deadline) else {
+        // A broadcast ends the wait early, and changes no deadline.
+        if wait(condition, deadline) { continue }
+        slicesLeft -= 1
+        guard slicesLeft > 0 else {
           for commit in sent { unnumbered[commit]?.isLate = true }
           break
         }
+        deadline = Date(timeIntervalSinceNow: slice)
       }
       let found = numbers.map { pending.removeValue(forKey: $0) }
       let unknown = zip(numbers, found).filter { $0.1 == nil }.map(\.0)

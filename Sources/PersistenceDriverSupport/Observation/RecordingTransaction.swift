@@ -7,13 +7,15 @@ import PersistenceDriver
 final class RecordingTransaction: StorageTransactionWrapper, PipelinedTransaction {
   let wrapped: any StorageTransaction
   private let record: CommitRecord
+  /// The wrapped transaction, if its insertions run ahead of their answers.
+  private lazy var ahead: (any PipelinedTransaction)? = wrapped.pipeline
 
   init(_ wrapped: any StorageTransaction, _ record: CommitRecord) {
     self.wrapped = wrapped
     self.record = record
   }
 
-  var isPipelining: Bool { wrapped.isPipeline }
+  var isPipelining: Bool { ahead != nil }
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
@@ -21,12 +23,12 @@ final class RecordingTransaction: StorageTransactionWrapper, PipelinedTransactio
   }
 
   func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try wrapped.insertAhead(row, in: schema)
+    if let ahead { try ahead.insertAhead(row, in: schema) } else { try wrapped.insert(row, in: schema) }
     // A refusal undoes the note with the nested transaction.
     note(insertionOf: row, in: schema)
   }
 
-  func waitForInsertions() throws -> Bool { try wrapped.waitForInsertions() }
+  func waitForInsertions() throws -> Bool { try ahead?.waitForInsertions() ?? true }
 
   private func note(insertionOf row: borrowing Row, in schema: ModelSchema) {
     guard let model = record.model(schema) else { return }

@@ -32,7 +32,8 @@ extension StorageTransaction {
   /// Forwards to a transaction that may be one of a pipeline.
   func waitForInsertions() throws -> Bool { try pipeline?.waitForInsertions() ?? true }
 
-  private var pipeline: (any PipelinedTransaction)? {
+  /// The transaction as one of a pipeline; nil if it is none.
+  var pipeline: (any PipelinedTransaction)? {
     guard let pipeline = self as? any PipelinedTransaction, pipeline.isPipelining else { return nil }
     return pipeline
   }

@@ -60,32 +60,38 @@ extension WirePath {
     var parts = path[...].parts("/")
     guard parts.first == "" else { return nil }
     parts.removeFirst()
-    var segments: [String] = []
-    for part in parts {
-      guard let segment = PathSegment.text(part) else { return nil }
-      segments.append(segment)
-    }
     // Fixed segments are compared in their encoded form: only names and keys are decoded.
     switch (parts.first, parts.count) {
+    // The paths of most requests come first, because each comparison takes time.
+    case ("models", 3...):
+      guard let name = PathSegment.text(parts[1]) else { return nil }
+      switch (parts[2], parts.count) {
+      case ("records", 3): self = .records(name)
+      case ("records", 4...):
+        var key: [String] = []
+        for part in parts[3...] {
+          guard let value = PathSegment.text(part) else { return nil }
+          key.append(value)
+        }
+        self = .record(name, key)
+      case ("query", 3): self = .query(name)
+      case ("count", 3): self = .count(name)
+      case ("changes", 3): self = .changes(name)
+      case ("events", 3): self = .events(name)
+      default: return nil
+      }
+    case ("models", 2):
+      guard let name = PathSegment.text(parts[1]) else { return nil }
+      self = .model(name)
+    case ("schemas", 2):
+      guard let digest = PathSegment.text(parts[1]) else { return nil }
+      self = .schema(digest)
     case ("health", 1): self = .health
     case ("ready", 1): self = .ready
     case ("metrics", 1): self = .metrics
     case ("openapi.json", 1): self = .description
     case ("models", 1): self = .models
     case ("batches", 1): self = .batches
-    case ("schemas", 2): self = .schema(segments[1])
-    case ("models", 2): self = .model(segments[1])
-    case ("models", 3...):
-      let name = segments[1]
-      switch (parts[2], parts.count) {
-      case ("records", 3): self = .records(name)
-      case ("query", 3): self = .query(name)
-      case ("count", 3): self = .count(name)
-      case ("changes", 3): self = .changes(name)
-      case ("events", 3): self = .events(name)
-      case ("records", 4...): self = .record(name, Array(segments[3...]))
-      default: return nil
-      }
     default: return nil
     }
   }

@@ -36,9 +36,16 @@ package struct RecordWriter: Sendable {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal or a document is malformed.
   package func append(_ row: borrowing Row, to bytes: inout [UInt8]) throws {
+    // Without a count of references for each slice.
+    try names.withUnsafeBufferPointer { try append(row, $0, to: &bytes) }
+  }
+
+  private func append(_ row: borrowing Row, _ names: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8])
+    throws
+  {
     var start = 0
     for part in parts {
-      bytes.append(contentsOf: names[start..<part.end])
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: names[start..<part.end]))
       start = part.end
       let cell = row[part.position]
       switch cell.tag {

@@ -13,7 +13,9 @@ struct AccessPath: Sendable {
   /// then.
   private(set) var isWidened = false
 
-  init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int) throws {
+  /// Encodes the values of a plan, in a buffer that the caller may use again.
+  init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer()) throws
+  {
     isReversed = plan.isReversed
     let prefix: [UInt8]
     switch plan.path {
@@ -25,7 +27,6 @@ struct AccessPath: Sendable {
       prefix = binding.readable[number].prefix
     }
     ranges = []
-    let key = ByteBuffer()
     for range in plan.ranges {
       key.clear()
       key.append(prefix)
@@ -39,38 +40,44 @@ struct AccessPath: Sendable {
 
   /// Adds the bytes of a range, given the encoded equal components.
   private mutating func add(_ range: AccessPlan.Range, _ key: ByteBuffer, indexed: Int) throws {
-    let start = key.count
-    var lower = key.array
-    var upper: [UInt8]? = lower + [KeyCodec.afterAll]
     switch range.next {
     case .all:
-      if index != nil, range.equals.count >= indexed, key.count > form.runLength {
+      let lower = key.array
+      if index != nil, range.equals.count >= indexed, lower.count > form.runLength {
         // The values are longer than a stored key. Their entries share the digest of exactly these values.
-        key.clear()
-        key.append(lower)
         let isExact = range.equals.count == indexed && form.storeEntryPrefix(key)
+        let prefix = isExact ? key.array : Array(lower.prefix(form.runLength))
         isWidened = true
-        lower = isExact ? key.array : Array(lower.prefix(form.runLength))
-        ranges.append(ByteRange(lower: lower, upper: ByteOrder.next(after: lower)))
-        return
+        ranges.append(ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix)))
+      } else {
+        ranges.append(widened(ByteRange(lower: lower, upper: Self.bytes(behind: key))))
       }
     case .prefix(let text):
       KeyCodec.append(textBeginningWith: text, to: key)
-      lower = key.array
-      upper = ByteOrder.next(after: lower)
+      let lower = key.array
+      ranges.append(widened(ByteRange(lower: lower, upper: ByteOrder.next(after: lower))))
     case .bounds(let low, let high):
-      if let low {
-        try KeyCodec.append(value: low.value, to: key)
-        lower = key.array + (low.isInclusive ? [] : [KeyCodec.afterAll])
-        key.truncate(to: start)
-      }
-      if let high {
-        try KeyCodec.append(value: high.value, to: key)
-        upper = key.array + (high.isInclusive ? [KeyCodec.afterAll] : [])
-        key.truncate(to: start)
-      }
+      let lower = try low.map { try Self.bytes(of: $0, key, isBehind: !$0.isInclusive) } ?? key.array
+      let upper =
+        try high.map { try Self.bytes(of: $0, key, isBehind: $0.isInclusive) } ?? Self.bytes(behind: key)
+      ranges.append(widened(ByteRange(lower: lower, upper: upper)))
     }
-    ranges.append(widened(ByteRange(lower: lower, upper: upper)))
+  }
+
+  /// The bytes of a bound after those of a key, or the first bytes behind all that begin with them.
+  private static func bytes(of bound: AccessPlan.Bound, _ key: ByteBuffer, isBehind: Bool) throws -> [UInt8] {
+    let start = key.count
+    defer { key.truncate(to: start) }
+    try KeyCodec.append(value: bound.value, to: key)
+    return isBehind ? bytes(behind: key) : key.array
+  }
+
+  /// The first bytes behind all that begin with those of a key.
+  private static func bytes(behind key: ByteBuffer) -> [UInt8] {
+    let end = key.count
+    defer { key.truncate(to: end) }
+    key.append(KeyCodec.afterAll)
+    return key.array
   }
 
   /// The smallest enclosing range whose bounds are no longer than the part that cut keys keep.

@@ -11,10 +11,13 @@ struct IndexCursor: ~Copyable {
   private let binding: ModelBinding
   private let reader: any ByteReader
   private let cursor: any ByteCursor
-  /// Looks up the records of index entries; nil if the path reads records.
-  private let records: (any ByteCursor)?
-  /// The stored key of the record that is looked up.
+  /// Whether the path reads an index, whose entries refer to records.
+  private let isIndexed: Bool
+  /// Looks up the records of index entries; an optional would be retained and released at each use.
+  private let records: any ByteCursor
+  /// The stored key of the record that is looked up; the prefix of its model stays.
   private let recordKey: ByteBuffer
+  private let prefixLength: Int
 
   /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
   /// returned.
@@ -51,10 +54,12 @@ struct IndexCursor: ~Copyable {
   /// Opens a cursor; the caller closes it with ``close()``.
   init(_ path: AccessPath, _ binding: ModelBinding, reader: any ByteReader, from bookmark: Bookmark) throws {
     let cursor = try reader.acquireCursor(in: path.space)
-    let records = path.index == nil ? nil : try reader.acquireCursor(in: .records)
-    (self.cursor, self.records) = (cursor, records)
+    let records = try path.index == nil ? cursor : reader.acquireCursor(in: .records)
+    (self.cursor, self.records, isIndexed) = (cursor, records, path.index != nil)
     (self.path, self.binding, self.reader) = (path, binding, reader)
     recordKey = reader.workspace.acquireBuffer()
+    recordKey.append(binding.prefix)
+    prefixLength = binding.prefix.count
     limit = reader.workspace.acquireBuffer()
     ahead = .allocate(capacity: Self.longestStride)
     range = bookmark.range
@@ -65,7 +70,7 @@ struct IndexCursor: ~Copyable {
     reader.release(cursor)
     reader.workspace.release(recordKey)
     reader.workspace.release(limit)
-    if let records { reader.release(records) }
+    if isIndexed { reader.release(records) }
     ahead.deallocate()
   }
 
@@ -117,9 +122,9 @@ struct IndexCursor: ~Copyable {
 
   /// The record of an entry: its stored key and its bytes.
   func record(of entry: OrderedEntry) throws -> OrderedEntry {
-    guard let records else { return entry }
-    recordKey.clear()
-    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: recordKey)
+    guard isIndexed else { return entry }
+    recordKey.truncate(to: prefixLength)
+    try IndexEntry.appendRecordKey(of: entry, behind: prefixLength, to: recordKey)
     guard let record = try records.find(recordKey.bytes) else {
       throw PersistenceError.damaged("an index entry refers to a missing record")
         .at(model: binding.declared.name)

@@ -4,12 +4,23 @@ package import PersistenceDriver
 /// records needs.
 package final class ModelBinding: Sendable {
   /// A secondary index with its encoding.
-  struct Index: Sendable {
+  ///
+  /// A class, because each cursor keeps its path: a copy would count a reference for each list.
+  final class Index: Sendable {
     let schema: IndexSchema
     /// The declared positions of its fields.
     let positions: [Int]
+    /// The positions of its fields, and then of the primary key's: the components of its keys.
+    let components: [Int]
     /// The prefix of all its entries.
     let prefix: [UInt8]
+
+    init(_ schema: IndexSchema, in declared: ModelSchema, prefix: [UInt8]) {
+      self.schema = schema
+      positions = schema.fields.compactMap { declared.position(of: $0) }
+      components = positions + declared.keyPositions
+      self.prefix = prefix
+    }
   }
 
   package let model: StoredModel
@@ -47,7 +58,7 @@ package final class ModelBinding: Sendable {
     indexesPrefix = KeyPrefix.model(model.number)
     storedIndexes = model.schema.indexes.enumerated().map { number, index in
       Index(
-        schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
+        index, in: declared,
         prefix: KeyPrefix.index(model.number, model.evolution?.indexNumbers[number] ?? number))
     }
     indexes = model.indexing == .built ? storedIndexes : []

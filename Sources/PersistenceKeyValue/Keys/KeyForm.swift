@@ -94,9 +94,18 @@ enum IndexEntry {
   /// Appends the stored key of an entry's record, whose model has this prefix.
   static func appendRecordKey(of entry: OrderedEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     key.append(prefix)
+    try appendRecordKey(of: entry, behind: prefix.count, to: key)
+  }
+
+  /// Appends the stored key of an entry's record but for the model's prefix, which has this length.
+  @inline(__always)
+  static func appendRecordKey(of entry: OrderedEntry, behind prefix: Int, to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else {
+      guard entry.value.count >= prefix else {
+        throw PersistenceError.damaged("the value of an index entry is malformed")
+      }
       // The records may have another number than at the time of the entry.
-      return key.append(UnsafeRawBufferPointer(rebasing: entry.value[prefix.count...]))
+      return key.append(UnsafeRawBufferPointer(rebasing: entry.value[prefix...]))
     }
     let split = try split(of: entry)
     key.append(UnsafeRawBufferPointer(rebasing: entry.key[split...]))
@@ -124,7 +133,7 @@ struct EntryFields: Sendable {
 
   init(of path: AccessPath, _ binding: ModelBinding) {
     start = (path.index?.prefix ?? binding.prefix).count
-    positions = (path.index?.positions ?? []) + binding.keyPositions
+    positions = path.index?.components ?? binding.keyPositions
   }
 
   /// Whether the keys contain all of these fields.

@@ -35,25 +35,8 @@ extension AccessPlanner {
     return try obvious(candidates)?.plan ?? estimated(candidates, statistics)
   }
 
-  /// The best plan, and whether its path is known from an earlier request of the same shape.
-  package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans) throws -> (
-    plan: AccessPlan, isReused: Bool
-  ) {
-    let shape = RequestShape(request, needs)
-    if let shape, let path = known.path(for: shape) { return (uncompared(path).plan, true) }
-    let candidates = useful()
-    guard let plan = obvious(candidates)?.plan else {
-      return (try estimated(candidates, statistics), false)
-    }
-    // Without ranges, the values decided.
-    if let shape, !plan.ranges.isEmpty {
-      known.keep(plan.path == .primaryKey ? .scan : plan.path, for: shape)
-    }
-    return (plan, false)
-  }
-
   /// The best plan where the request alone does not decide.
-  private func estimated(_ candidates: [PlanCandidate], _ statistics: some PlanStatistics) throws
+  func estimated(_ candidates: [PlanCandidate], _ statistics: some PlanStatistics) throws
     -> AccessPlan
   {
     for candidate in candidates.filter({ $0.score > 0 }).sorted(by: { $0.score > $1.score }).prefix(2) {
@@ -67,7 +50,7 @@ extension AccessPlanner {
   package func exact() -> AccessPlan? { exact(useful())?.plan }
 
   /// The plans that may be the best.
-  private func useful() -> [PlanCandidate] {
+  func useful() -> [PlanCandidate] {
     [candidate(.scan)]
       + indexes.indices.map { candidate(.index($0)) }.filter {
         $0.score > 0 || $0.isCovering || !$0.keyTerms.isEmpty || (needs.isOrdered && $0.plan.isOrdered)
@@ -75,7 +58,7 @@ extension AccessPlanner {
   }
 
   /// The plan that is best whatever the estimates are.
-  private func obvious(_ candidates: [PlanCandidate]) -> PlanCandidate? {
+  func obvious(_ candidates: [PlanCandidate]) -> PlanCandidate? {
     if candidates.count == 1 { return candidates[0] }
     if let nothing = candidates.first(where: { $0.plan.ranges.isEmpty }) { return nothing }
     // Of two equal paths, the primary key comes first: it needs no second lookup.

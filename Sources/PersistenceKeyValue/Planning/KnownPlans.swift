@@ -1,28 +1,66 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// The paths of requests whose shape alone decides, for one set of indexes.
+/// The plans of requests whose shape alone decides on a path, for one set of indexes.
 ///
 /// Comparing all paths takes a third of a small query. Estimates depend on values, so their choices are not kept.
 package final class KnownPlans: Sendable {
   private static let limit = 256
 
-  private let paths = Lock<[RequestShape: AccessPlan.Path]>([:])
+  private let plans = Lock<[RequestShape: KnownPlan]>([:])
 
   package init() {}
 
   /// The number of known shapes.
-  package var count: Int { paths.withLock { $0.count } }
+  package var count: Int { plans.withLock { $0.count } }
 
-  /// The path for a shape; nil if it is unknown.
-  func path(for shape: RequestShape) -> AccessPlan.Path? { paths.withLock { $0[shape] } }
+  /// What is known of the plans of a shape; nil if nothing is.
+  func plan(for shape: RequestShape) -> KnownPlan? { plans.withLock { $0[shape] } }
 
-  /// Keeps the path for a shape.
-  func keep(_ path: AccessPlan.Path, for shape: RequestShape) {
-    paths.withLock { paths in
-      if paths.count >= Self.limit { paths.removeAll() }
-      paths[shape] = path
+  /// Keeps what the plans of a shape have in common.
+  func keep(_ plan: KnownPlan, for shape: RequestShape) {
+    plans.withLock { plans in
+      if plans.count >= Self.limit { plans.removeAll() }
+      plans[shape] = plan
     }
+  }
+}
+
+/// What the plans of requests of one shape have in common.
+struct KnownPlan: Sendable {
+  let path: AccessPlan.Path
+  /// The plan but for its values; nil if the values decide on more than the ends of a range.
+  let outline: PlanOutline?
+}
+
+extension AccessPlanner {
+  /// The best plan, and whether its path is known from an earlier request of the same shape.
+  package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans) throws -> (
+    plan: AccessPlan, isReused: Bool
+  ) {
+    try Self.best(request, indexes: indexes, needs: needs, statistics, knowing: known)
+  }
+
+  /// The same without a planner, which takes the condition apart, where the outline of the plan is known.
+  static func best(
+    _ request: FetchRequest, indexes: [IndexSchema], needs: AccessNeeds, _ statistics: some PlanStatistics,
+    knowing known: KnownPlans
+  ) throws -> (plan: AccessPlan, isReused: Bool) {
+    let shape = RequestShape(request, needs)
+    let earlier = shape.flatMap { known.plan(for: $0) }
+    if let plan = earlier?.outline?.plan(of: request) { return (plan, true) }
+    let planner = AccessPlanner(request, indexes: indexes, needs: needs)
+    if let earlier { return (planner.uncompared(earlier.path).plan, true) }
+    let candidates = planner.useful()
+    guard let plan = planner.obvious(candidates)?.plan else {
+      return (try planner.estimated(candidates, statistics), false)
+    }
+    // Without ranges, the values decided.
+    if let shape, !plan.ranges.isEmpty {
+      let path: AccessPlan.Path = plan.path == .primaryKey ? .scan : plan.path
+      known.keep(KnownPlan(path: path, outline: PlanOutline(plan, of: request)), for: shape)
+    }
+    return (plan, false)
   }
 }
 

@@ -28,33 +28,37 @@ final class PreparedQuery: Sendable {
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
-    let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
+    let indexes = binding.readableIndexes
     let plan: AccessPlan
     var isReused = false
     if let choose = reader.workspace.planChooser {
-      let plans = planner.all()
+      let plans = AccessPlanner(request, indexes: indexes, needs: needs).all()
       plan = plans[choose(plans.count)]
     } else if request.isPlannedAnew {
-      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
+      plan = try AccessPlanner(request, indexes: indexes, needs: needs).best(
+        PathStatistics(binding: binding, reader: reader, location: location))
     } else {
-      (plan, isReused) = try planner.best(
+      (plan, isReused) = try AccessPlanner.best(
+        request, indexes: indexes, needs: needs,
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
+    let key = reader.workspace.acquireBuffer()
+    defer { reader.workspace.release(key) }
     try self.init(
-      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location)
+      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location, in: key)
   }
 
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, isReused: Bool = false,
-    longestKey: Int, location: String
+    longestKey: Int, location: String, in key: ByteBuffer = ByteBuffer()
   ) throws {
     self.request = request
     self.binding = binding
     self.location = location
     self.plan = plan
     self.isReused = isReused
-    path = try AccessPath(plan, binding, longestKey: longestKey)
+    path = try AccessPath(plan, binding, longestKey: longestKey, in: key)
     fields = EntryFields(of: path, binding)
     intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
     let isWidened = path.isWidened || intersections.contains { $0.isWidened }

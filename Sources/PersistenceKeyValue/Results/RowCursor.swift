@@ -29,6 +29,8 @@ final class RowCursor {
   /// The fields to decode from a matching record beyond those that the condition decoded; most records have
   /// none.
   private let wantedPositions: UnsafeMutableBufferPointer<Int>
+  /// Whether every entry matches, and nothing is decoded.
+  private let isUnconditional: Bool
   private let intersection: KeySet?
   private let storedKeyBuffer: ByteBuffer
   @exclusivity(unchecked) private var hasCopied = false
@@ -63,9 +65,12 @@ final class RowCursor {
     let tested = condition == nil ? readsKeys ? query.restPredicate : query.predicate : nil
     restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
     // A record with a cut key decodes the condition's fields twice, which is rare.
-    let more = Set(wanted ?? []).subtracting(tested?.positions ?? []).sorted()
-    wantedPositions = .allocate(capacity: more.count)
+    let more = wanted.map { Set($0).subtracting(tested?.positions ?? []).sorted() } ?? []
+    // Most cursors read whole records, and need no memory for positions.
+    wantedPositions =
+      more.isEmpty ? UnsafeMutableBufferPointer(start: nil, count: 0) : .allocate(capacity: more.count)
     _ = wantedPositions.initialize(from: more)
+    isUnconditional = query.predicate == nil && more.isEmpty
     decidesByKey = readsKeys
     row = reader.workspace.acquireRow(query.binding.layout.count)
     storedKeyBuffer = reader.workspace.acquireBuffer()
@@ -88,7 +93,7 @@ final class RowCursor {
         record = nil
       } else {
         let record = isIndexed ? try entries.record(of: entry) : entry
-        guard try matches(record, isKeyRead) else { continue }
+        guard try isUnconditional || matches(record, isKeyRead) else { continue }
         self.record = record
       }
       self.entry = entry

@@ -94,7 +94,7 @@ extension LMDBEnvironment {
   ///
   /// It throws the reason if results keep the file open, or if calls take longer than the store's timeout.
   func awaitReopening(forWriting isForWriting: Bool) throws {
-    let deadline = ContinuousClock.now + settings.busyTimeout
+    var deadline: ContinuousClock.Instant?
     var pause: UInt32 = 20
     while true {
       let (isSuspect, isBlocked) = state.withLock { state in
@@ -102,9 +102,11 @@ extension LMDBEnvironment {
       }
       if isSuspect || isBlocked { reclaim() }
       guard isBlocked else { return }
+      let end = deadline ?? ContinuousClock.now + settings.busyTimeout
+      deadline = end
       let reopenReason: PersistenceError? = state.withLock { state in
         guard state.live > 0 else { return nil }
-        guard state.pinned > 0 || ContinuousClock.now >= deadline else { return nil }
+        guard state.pinned > 0 || ContinuousClock.now >= end else { return nil }
         return state.reopenReason ?? (isForWriting && state.isSuspect ? Self.suspectError : nil)
       }
       if let reopenReason { throw reopenReason.at(location: files.directory) }
@@ -154,8 +156,10 @@ struct WeakList<Object: AnyObject> {
   ///
   /// The caller releases the objects outside of locks: this call may have created the last reference.
   mutating func alive() -> [Object] {
-    let objects = references.compactMap(\.object)
-    references = objects.map(Reference.init)
+    var objects: [Object] = []
+    // By index, because a copy of a weak reference is registered with its object.
+    for index in references.indices { if let object = references[index].object { objects.append(object) } }
+    if objects.count < references.count { references.removeAll { $0.object == nil } }
     return objects
   }
 }

@@ -25,7 +25,10 @@ final class LMDBEnvironment: Sendable {
     /// The number of active readers that belong to snapshots, whose lifetime is unlimited.
     var pinned = 0
     var idle: [LMDBReader] = []
-    var snapshots = WeakList<LMDBSnapshot>()
+    /// The readers of live snapshots.
+    ///
+    /// A list of the snapshots themselves would refer to them weakly, which makes each of their reference counts slower.
+    var shared: [LMDBReader] = []
     var slots = WeakList<LMDBReaderSlots>()
     /// Whether a failed write requires that the file is reopened.
     var isSuspect = false

@@ -1,7 +1,9 @@
 import CLMDB
+import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceKeyValue
+import Synchronization
 
 /// A read transaction: the store at the time when it began or was renewed.
 ///
@@ -12,6 +14,12 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
   let longestKey: Int
   var copiesRows: Bool { false }
   var keepsEntries: Bool { true }
+  /// Admits one thread at a time, while snapshots share the reader; made once, since snapshots come and go.
+  let lock = NSRecursiveLock()
+  /// The number of calls that hold the lock or wait for it.
+  let users = Atomic<Int>(0)
+  /// The number of snapshots that share the reader; the lock of the environment's state guards it.
+  @exclusivity(unchecked) var shares = 0
 
   private let transaction: OpaquePointer
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []

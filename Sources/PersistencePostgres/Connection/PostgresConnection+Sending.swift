@@ -17,7 +17,8 @@ extension PostgresConnection {
       guard let name else {
         return PQsendQueryParams(handle, command.sql, count, types, values, lengths, formats, 1)
       }
-      return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+      // Passed as a String, it would be copied to the heap.
+      return name.withCString { PQsendQueryPrepared(handle, $0, count, values, lengths, formats, 1) }
     }
   }
 }

@@ -243,6 +243,7 @@ extension PostgresConnection {
   ) throws -> [PostgresResult] {
     var wait = wait
     var results: [PostgresResult] = []
+    results.reserveCapacity(places.count)
     var failure: PersistenceError?
     var place = 0
     while true {

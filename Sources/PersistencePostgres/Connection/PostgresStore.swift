@@ -10,6 +10,8 @@ final class PostgresStore: Sendable {
   /// The keywords and values for libpq of each attempt to connect, in order.
   let attempts: [[(keyword: String, value: String)]]
   let configuration: PostgresConfiguration
+  /// The server, the database and the schema, without secrets.
+  let location: String
   let dialect: PostgresDialect
   /// The statements that record the number of a transaction.
   let commitLogs: PostgresCommitLogs
@@ -36,6 +38,7 @@ final class PostgresStore: Sendable {
     self.address = address
     attempts = address.attempts()
     self.configuration = configuration
+    location = address.location + "?schema=\(configuration.schema)"
     dialect = PostgresDialect(schema: configuration.schema)
     commitLogs = PostgresCommitLogs(in: dialect.table("persistence_commits"))
     ownVersionQueries = PostgresVersionQueries(of: dialect.table("persistence_state"))
@@ -52,9 +55,6 @@ final class PostgresStore: Sendable {
       return true
     }
   }
-
-  /// The server, the database and the schema, without secrets.
-  var location: String { address.location + "?schema=\(configuration.schema)" }
 
   /// A table of this package in the store's schema, quoted.
   func own(_ table: String) -> String { dialect.table("persistence_" + table) }

@@ -52,10 +52,16 @@ extension PostgresSession {
   /// another process has defined or changed the model meanwhile.
   func model(for schema: ModelSchema) throws -> PostgresModel? {
     if let lastModel, lastModel.schema.identity == schema.identity { return lastModel }
+    // Its catalog is one that was committed, so its version tells which.
+    if isDeferred, let known = store.knownModel(for: schema), known.version == catalog.version {
+      lastModel = known.model
+      return known.model
+    }
     do {
       let table = try store.table(StoredName(schema.name), in: catalog)
       if table == nil, isDeferred { try sendBegin() }
       lastModel = try table?.model(for: schema, store: store)
+      if isDeferred, let lastModel { store.remember(lastModel, of: schema, at: catalog.version) }
       return lastModel
     } catch {
       if isDeferred { try sendBegin() }

@@ -32,20 +32,25 @@ package enum DateText {
     }
     let (days, time) = floorDivide(whole, by: 86_400)
     let date = CivilDate(daysSince2001: days)
-    append(twoDigits: date.year / 100, to: &bytes)
-    append(twoDigits: date.year % 100, "-", to: &bytes)
-    append(twoDigits: date.month, "-", to: &bytes)
-    append(twoDigits: date.day, "T", to: &bytes)
-    append(twoDigits: time / 3600, ":", to: &bytes)
-    append(twoDigits: time / 60 % 60, ":", to: &bytes)
-    append(twoDigits: time % 60, "Z", to: &bytes)
+    // As words, the first character in the lowest byte.
+    let (century, year) = (digits(date.year / 100, at: 0), digits(date.year % 100, at: 2))
+    let (month, day) = (digits(date.month, at: 5), digits(date.day, at: 0))
+    let (hour, minute) = (digits(time / 3600, at: 3), digits(time / 60 % 60, at: 6))
+    let second = UInt32(truncatingIfNeeded: digits(time % 60, at: 1))
+    let marks: (UInt64, UInt64, UInt32) = (0x2D00_002D_0000_0000, 0x0000_3A00_0054_0000, 0x5A00_003A)
+    // ....-..- and ..T..:.. and :..Z
+    let characters = (
+      (century | year | month | marks.0).littleEndian, (day | hour | minute | marks.1).littleEndian,
+      (second | marks.2).littleEndian
+    )
+    withUnsafeBytes(of: characters) { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends a number below a hundred, and what follows it.
-  private static func append(twoDigits number: Int, _ end: Unicode.Scalar? = nil, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
-    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
-    if let end { bytes.append(UInt8(ascii: end)) }
+  /// The two digits of a number below a hundred, from a byte of a word on.
+  private static func digits(_ number: Int, at byte: UInt64) -> UInt64 {
+    let number = UInt64(truncatingIfNeeded: number)
+    let pair: UInt64 = 0x3030 | (number / 10) | ((number % 10) &<< 8)
+    return pair &<< (8 * byte)
   }
 
   /// The text of whole seconds since 2001 and the digits of a fraction.

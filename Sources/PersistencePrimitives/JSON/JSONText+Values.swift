@@ -4,19 +4,27 @@ package import Foundation
 extension JSONText {
   /// Appends an integer.
   package static func append(integer: Int64, to bytes: inout [UInt8]) {
-    if integer < 0 { bytes.append(UInt8(ascii: "-")) }
-    var low = bytes.count
-    var rest = integer.magnitude
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    // The last digit came first.
-    var high = bytes.count - 1
-    while low < high {
-      bytes.swapAt(low, high)
-      low += 1
-      high -= 1
+    // Nineteen digits and a sign.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
+      var start = 20
+      var rest = integer.magnitude
+      // Two digits with each division, from the end.
+      while rest >= 10 {
+        let pair = UInt8(truncatingIfNeeded: rest % 100)
+        rest /= 100
+        start -= 2
+        text[start] = UInt8(ascii: "0") + pair / 10
+        text[start + 1] = UInt8(ascii: "0") + pair % 10
+      }
+      if rest > 0 || start == 20 {
+        start -= 1
+        text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)
+      }
+      if integer < 0 {
+        start -= 1
+        text[start] = UInt8(ascii: "-")
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: UnsafeBufferPointer(text)[start...]))
     }
   }
 

@@ -121,9 +121,9 @@ extension SQLiteConnection {
     var (rowIDs, hasTriggers): ([StoredName: String], Bool) = ([:], false)
     try withText("SELECT type, name, sql FROM sqlite_schema", [], "read the schema") { statement in
       while try statement.step() {
-        let type = statement.text(0).map { String(decoding: $0, as: UTF8.self) }
-        if type == "trigger" { hasTriggers = true }
-        guard type == "table", let name = statement.text(1) else { continue }
+        guard let type = statement.text(0) else { continue }
+        if type.elementsEqual("trigger".utf8) { hasTriggers = true }
+        guard type.elementsEqual("table".utf8), let name = statement.text(1) else { continue }
         let table = String(decoding: name, as: UTF8.self)
         if table.utf8.starts(with: "sqlite_".utf8) { continue }
         rowIDs[StoredName(table)] = statement.text(2).map(SQLiteNaming.rowID(unmentionedIn:)) ?? ""

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import PersistenceDriver
 import PersistenceSQL
 import PersistenceDriverSupport
@@ -31,6 +32,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The error of a Swift function that SQLite called; SQLite itself keeps its text only.
   let failure = SQLiteFailure()
 
+  /// The lock of the shared read transaction on this connection; each one uses it again.
+  private(set) lazy var readLock = NSRecursiveLock()
+
   /// The declaration, one of ``models``, and the statement used last: a bulk write reuses them for every row.
   var lastModel: (declared: ObjectIdentifier, model: SQLiteModel)?
   private var lastStatement: SQLiteStatement?
@@ -42,7 +46,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   private var lastOrder: (model: UInt32, order: SQLOrder)?
 
   private var statements = StatementKeyTable<SQLiteStatement>()
-  private var commands: [SQLiteStatement?]
+  private var commands: [OpaquePointer?]
   private static let statementLimit = 400
 
   /// Opens a connection, and creates a missing file if allowed.
@@ -82,7 +86,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     lastStatement = nil
     lastFind = nil
     statements.removeAll()
-    commands.removeAll()
+    for command in commands { sqlite3_finalize(command) }
     sqlite3_close_v2(handle)
   }
 
@@ -169,17 +173,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return order
   }
 
-  /// Finds a record by its key in the open transaction.
-  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    guard let model = try model(for: schema) else { return false }
-    return try withStatement(model.find, of: model) { statement in
-      try statement.bind(key)
-      guard try statement.step() else { return false }
-      try statement.withRow(model.columns, body)
-      return true
-    }
-  }
-
   /// The cached statement that finds records of a model by their keys, unless it is in use.
   ///
   /// The caller checks ``SQLiteStatement/wasReprepared`` afterwards, since the catalog may be stale.
@@ -196,7 +189,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return known
   }
 
-  /// Discards the declarations, which belong to a catalog.
+  /// Discards the declarations, which belong to a catalog; the next transaction maps them anew.
   func discardModels() {
     lastModel = nil
     lastFind = nil
@@ -225,20 +218,23 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       let sql = SQLQueryTranslator.text(of: wanted.key, on: model.table, SQLiteDialect())
       return try prepare(SQLiteStore.StatementText(sql: sql), wanted.key, of: model)
     }
+    if let cached = cachedStatement(wanted) { return cached }
+    let key = wanted.key
+    let made = try prepare(text(of: key, on: model.table), key, of: model)
+    if statements[key] == nil { keep(made, of: key) }
+    return made
+  }
+
+  /// The prepared statement of a lowered request, for one caller; nil if there is none, or it is in use.
+  func cachedStatement(_ wanted: SQLStatement) -> SQLiteStatement? {
     if let lastStatement, !lastStatement.isInUse, let key = lastStatement.key, wanted.matches(key) {
       lastStatement.isInUse = true
       return lastStatement
     }
-    let known = statements[wanted]
-    if let known, !known.isInUse {
-      known.isInUse = true
-      lastStatement = known
-      return known
-    }
-    let key = wanted.key
-    let made = try prepare(text(of: key, on: model.table), key, of: model)
-    if known == nil { keep(made, of: key) }
-    return made
+    guard let known = statements[wanted], !known.isInUse else { return nil }
+    known.isInUse = true
+    lastStatement = known
+    return known
   }
 
   private func prepare(_ text: SQLiteStore.StatementText, _ key: StatementKey, of model: SQLiteModel) throws
@@ -274,19 +270,21 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// Runs a command and returns the integer that it yields; 0 if there is none.
   @discardableResult
   func number(_ command: SQLiteCommand) throws -> Int64 {
-    let statement: SQLiteStatement
+    let statement: OpaquePointer
     if let known = commands[command.index] {
       statement = known
     } else {
-      statement = SQLiteStatement(
-        try prepare(command.rawValue, persistent: true, command.action), on: self, model: nil, key: nil)
+      statement = try prepare(command.rawValue, persistent: true, command.action)
       commands[command.index] = statement
     }
-    let code = sqlite3_step(statement.handle)
-    let number = code == SQLITE_ROW ? sqlite3_column_int64(statement.handle, 0) : 0
-    let failure = code == SQLITE_ROW || code == SQLITE_DONE ? nil : error(code, command.action)
-    sqlite3_reset(statement.handle)
-    if let failure { throw failure }
+    let code = sqlite3_step(statement)
+    let number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0
+    guard code == SQLITE_ROW || code == SQLITE_DONE else {
+      let failure = error(code, command.action)
+      sqlite3_reset(statement)
+      throw failure
+    }
+    sqlite3_reset(statement)
     return number
   }
 }

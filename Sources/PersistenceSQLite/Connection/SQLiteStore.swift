@@ -182,7 +182,7 @@ struct StatementKeyTable<Value> {
 
   private mutating func grow() {
     let old = slots
-    slots = Array(repeating: nil, count: max(32, old.count * 2))
+    slots = Array(repeating: nil, count: max(8, old.count * 2))
     for case let (key, value)? in old { slots[slot(of: key)] = (key, value) }
   }
 }

@@ -50,7 +50,8 @@ enum SQLiteFiles {
     let key = Key(store)
     return files.withLock { files in
       if let known = files[key]?.file { return known }
-      files = files.filter { $0.value.file != nil }
+      // Most programs open few files, so closed ones are removed when they are many.
+      if files.count >= 16 { files = files.filter { $0.value.file != nil } }
       let file = SQLiteFile(store)
       files[key] = Weak(file: file)
       return file

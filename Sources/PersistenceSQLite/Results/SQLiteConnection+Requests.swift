@@ -2,6 +2,17 @@ import PersistenceDriver
 import PersistenceSQL
 
 extension SQLiteConnection {
+  /// Finds a record by its key in the open transaction.
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    guard let model = try model(for: schema) else { return false }
+    return try withStatement(model.find, of: model) { statement in
+      try statement.bind(key)
+      guard try statement.step() else { return false }
+      try statement.withRow(model.columns, body)
+      return true
+    }
+  }
+
   /// How many rows a request has.
   func count(_ request: FetchRequest, of model: SQLiteModel) throws -> Int {
     let order = try order(of: request, in: model)

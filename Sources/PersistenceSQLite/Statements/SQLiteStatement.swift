@@ -15,6 +15,9 @@ final class SQLiteStatement {
   /// Whether its plan sorts; nil until ``planSorts()`` has asked SQLite.
   var sorts: Bool?
 
+  /// Whether its rows have been too large for ``SQLiteShortResults``.
+  var yieldsLargeRows = false
+
   unowned let connection: SQLiteConnection
   /// Whether Swift objects are bound, which ``finish()`` releases.
   var holdsObjects = false

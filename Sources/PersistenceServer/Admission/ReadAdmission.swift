@@ -1,5 +1,6 @@
 #if HTTP
   import PersistenceDriver
+  import PersistenceDriverSupport
   import Synchronization
 
   /// Shares the reading threads among clients: each may use some of them at a time, and its other reads wait.
@@ -52,7 +53,8 @@
     private let waitingLimit: Int
     private let clientWaitingLimit: Int
     private let gauge: ServerGauge
-    private let state = Mutex(State())
+    /// Each read on a thread passes this lock twice.
+    private let state = Lock(State())
 
     /// Creates the admission.
     ///
@@ -65,7 +67,7 @@
     }
 
     /// The number of waiting reads.
-    var waiting: Int { state.withLock(\.waiting) }
+    var waiting: Int { state.withLock { $0.waiting } }
 
     /// Waits until a client may read.
     ///

@@ -28,9 +28,22 @@
     /// Whether the server has more connections than it serves: this one gets the health check and refusals only.
     let isSurplus: Bool
     private let state = Mutex(State())
+    /// The phase, and above its two bits the number of the change to it.
+    private let phaseChange = Atomic<Int>(0)
 
     init(_ channel: (any Channel)?, _ peer: Peer, isSurplus: Bool) {
       (self.channel, self.peer, self.isSurplus) = (channel, peer, isSurplus)
+    }
+
+    /// What the connection does, and the number of the change to that, of all connections.
+    var phase: (Phase, change: Int) {
+      let known = phaseChange.load(ordering: .relaxed)
+      return (Phase(rawValue: known & 3) ?? .busy, known >> 2)
+    }
+
+    /// Records what the connection does from now on.
+    func set(_ phase: Phase, change: Int) {
+      phaseChange.store(change << 2 | phase.rawValue, ordering: .relaxed)
     }
 
     /// The identity of the channel.

@@ -32,6 +32,22 @@
     }
   }
 
+  extension ServiceRequest {
+    /// Reads the headers that the answer depends on: each takes a search, so only those of the path and the method.
+    mutating func read(_ headers: HTTPFields) {
+      ifMatch = headers[.ifMatch]
+      ifNoneMatch = headers[.ifNoneMatch]
+      if isWriting { idempotencyKey = HeaderNames.idempotencyKey.flatMap { headers[$0] } }
+      switch path {
+      case .record: break
+      case .events: lastEventID = HeaderNames.lastEventID.flatMap { headers[$0] }
+      default:
+        prefer = HeaderNames.prefer.flatMap { headers[$0] }
+        wantsLines = headers[.accept].map { MediaRanges($0).preferLines } ?? false
+      }
+    }
+  }
+
   /// The names of headers that are read or written with every request, checked once.
   enum HeaderNames {
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")

@@ -132,13 +132,8 @@
         throw Problem(status: 403, .unauthorized, "the token permits only reading")
       }
       if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
-      served.idempotencyKey = HeaderNames.idempotencyKey.flatMap { request.headers[$0] }
-      served.ifMatch = request.headers[.ifMatch]
-      served.ifNoneMatch = request.headers[.ifNoneMatch]
-      served.prefer = HeaderNames.prefer.flatMap { request.headers[$0] }
-      served.lastEventID = HeaderNames.lastEventID.flatMap { request.headers[$0] }
+      served.read(request.headers)
       served.authorization = authorization
-      served.wantsLines = request.headers[.accept].map { MediaRanges($0).preferLines } ?? false
       if served.hasBody { served.body = try await body(of: request) }
       return try await answer(served, client)
     }
@@ -152,7 +147,9 @@
       if request.isWriting {
         return try await writing.run(within: service.limits.requestTime) { try service.answer(request) }
       }
-      if case .record = request.path, let answer = try immediate.run({ try service.answer(request) }) {
+      if case .record = request.path,
+        let answer = try await immediate.run({ try service.answer(request) })
+      {
         return answer
       }
       return try await read(for: client) { try service.answer(request) }
@@ -198,7 +195,8 @@
       var headers = AnswerHeaders.fields(
         isRead: isRead, isKept: isRead && answer.status < 400 && answer.tag != nil,
         isCompressible: answer.isCompressible, isMarked: answer.isCompressible && !isHead)
-      if let tag = answer.tag { headers[.eTag] = tag }
+      // None of them has this name yet, so it needs no search.
+      if let tag = answer.tag { headers.append(HTTPField(name: .eTag, value: tag)) }
       for (name, value) in answer.headers {
         if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
       }

@@ -62,32 +62,27 @@
     /// A page by a schema that the store had earlier; nil if it may have another one, or the answer takes more than a page.
     func page(in model: KnownModels.Model, _ served: ServiceRequest) throws -> Answer? {
       guard !served.wantsLines, !served.wantsCount, served.ifMatch == nil else { return nil }
-      let query: WireQuery
-      let limit: Int
+      let prepared: PreparedPages.Page
       let unwanted: EntityTag.List?
-      let asked: (request: AnswerableRequest, order: PageOrder)
       do {
-        // It has no references to follow, so a query that names one is malformed here.
-        query = try WireQuery(
-          served.parameters(known: WireQuery.parameters), model.schema, limits: queryLimits)
-        limit = try pageLimit(of: query)
+        prepared = try preparedPage(served, of: model)
         unwanted = try served.ifNoneMatchTags()
-        asked = try answerable(query, limit: limit + 1)
       } catch {
         // The present schema decides.
         return nil
       }
-      let page = try RecordPage(query, asked, limit: limit, sizeLimit: limits.pageBytes, model.writer)
+      let page = try RecordPage(
+        prepared.query, prepared.asked, limit: prepared.limit, sizeLimit: limits.pageBytes, model.writer)
       // A model that was renamed or dropped has no records under its name.
       guard try !page.isEmpty || context.schema(named: model.schema.name) == model.schema else {
         known.forget(model.schema)
         return nil
       }
-      return answer(page, served, unwanted)
+      return answer(page, served, unwanted, prepared.nextParameters)
     }
 
     /// The number of records of a page.
-    private func pageLimit(of query: WireQuery) throws -> Int {
+    func pageLimit(of query: WireQuery) throws -> Int {
       let limit = query.query.limit ?? limits.defaultPageSize
       guard limit <= limits.pageSize else {
         throw PersistenceError.invalidRequest(
@@ -97,15 +92,19 @@
       return limit
     }
 
-    private func answer(_ page: RecordPage, _ served: ServiceRequest, _ unwanted: EntityTag.List?) -> Answer {
+    private func answer(
+      _ page: RecordPage, _ served: ServiceRequest, _ unwanted: EntityTag.List?,
+      _ nextParameters: String? = nil
+    ) -> Answer {
       guard let whole = page.whole() else {
         return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
       }
-      return answer(whole, served, unwanted)
+      return answer(whole, served, unwanted, nextParameters)
     }
 
     private func answer(
-      _ whole: (bytes: [UInt8], next: String?), _ served: ServiceRequest, _ unwanted: EntityTag.List?
+      _ whole: (bytes: [UInt8], next: String?), _ served: ServiceRequest, _ unwanted: EntityTag.List?,
+      _ nextParameters: String? = nil
     ) -> Answer {
       var answer = Answer(status: 200, body: .json(whole.bytes), isCompressible: true)
       guard served.method != .post else { return answer }
@@ -113,7 +112,8 @@
       let tag = EntityTag(ofLine: whole.bytes)
       answer.tag = "W/" + tag.text
       if let next = whole.next {
-        answer.headers.append(("Link", "<\(served.target(after: next))>; rel=\"next\""))
+        let parameters = nextParameters ?? served.nextParameters
+        answer.headers.append(("Link", "<\(served.path.text)?\(parameters)\(next)>; rel=\"next\""))
       }
       guard unwanted?.matches(tag) != true else {
         return Answer(status: 304, headers: answer.headers, tag: answer.tag)
@@ -129,13 +129,13 @@
         .contains { $0.filter { $0 != " " }.lowercased() == "count=exact" }
     }
 
-    /// The path and parameters of the page that begins at a token.
-    fileprivate func target(after token: String) -> String {
+    /// The parameters of the next page, before its token.
+    var nextParameters: String {
       let kept = (parameters ?? "").split(separator: "&").filter {
         let name = $0.prefix { $0 != "=" }
         return name != "after" && name != "offset"
       }
-      return path.text + "?" + (kept + ["after=\(token)"]).joined(separator: "&")
+      return (kept + ["after="]).joined(separator: "&")
     }
   }
 

@@ -3,25 +3,29 @@
   import PersistenceDriverSupport
   import PersistenceHTTP
   import PersistencePrimitives
-  import Synchronization
 
   /// The stored schemas of models as requests have read them, for later reads in terms of the store.
   ///
   /// Another process may change a schema at any time. A driver verifies the schema of each read, so an obsolete one ends
   /// in `schemaMismatch`; and a record that is found shows that the store still has the model under its name.
   final class KnownModels: Sendable {
-    /// A model, and the writer of its records.
+    /// A model, the writer of its records, and its pages.
     struct Model: Sendable {
       let schema: ModelSchema
       let writer: RecordWriter
+      let pages = PreparedPages()
     }
 
     private static let limit = 512
 
-    private let models = Mutex<[StoredName: Model]>([:])
+    /// Each read of a record or a page passes this lock.
+    private let models = Lock<[StoredName: Model]>([:])
 
     /// The model with a name; nil if no request has read its schema.
-    func model(named name: String) -> Model? { models.withLock { $0[StoredName(name)] } }
+    func model(named name: String) -> Model? {
+      let name = StoredName(name)
+      return models.withLock { $0[name] }
+    }
 
     /// Keeps the stored schema of a model, unless the server would hide a part of it.
     func keep(_ schema: ModelSchema) {

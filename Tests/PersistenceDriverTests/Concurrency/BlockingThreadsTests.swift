@@ -19,6 +19,21 @@ struct BlockingThreadsTests {
     await threads.close()
   }
 
+  @Test("calls that wait for each other all get a thread, also of threads that were idle")
+  func meeting() async throws {
+    let (threads, count) = (BlockingThreads("test", limit: 8), 8)
+    for _ in 0..<200 {
+      let meeting = Meeting(of: count)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<count {
+          group.addTask { try await threads.run { meeting.join() } }
+        }
+        try await group.waitForAll()
+      }
+    }
+    await threads.close()
+  }
+
   @Test("a call that waits can be cancelled or time out, and a full queue is busy")
   func waiting() async throws {
     let threads = BlockingThreads("test", limit: 1, queueLimit: 1)
@@ -81,5 +96,21 @@ struct BlockingThreadsTests {
       return 9
     }
     #expect(await task.value == 9)
+  }
+}
+
+/// A meeting that begins when all of its threads have come.
+private final class Meeting: Sendable {
+  private let count: Int
+  private let arrived = Atomic(0)
+  private let gate = DispatchSemaphore(value: 0)
+
+  init(of count: Int) { self.count = count }
+
+  /// Blocks the thread until the last one has come.
+  func join() {
+    let isLast = arrived.add(1, ordering: .sequentiallyConsistent).newValue == count
+    guard isLast else { return gate.wait() }
+    for _ in 1..<count { gate.signal() }
   }
 }

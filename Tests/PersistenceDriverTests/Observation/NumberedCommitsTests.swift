@@ -167,6 +167,77 @@ struct NumberedCommitsTests {
     #expect(observers.pendingCount == 0)
   }
 
+  @Test("U1 a check waits for its own process's number while time passes in which neither thread runs")
+  func starved() throws {
+    let (mayRegister, isRegistered, hasLooked) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let timeouts = Atomic(0)
+    // Each wait times out at once. The committing thread gets a processor during the last but one.
+    let observers = CommitObservers(outside: commits, patience: 60) { condition, _ in
+      guard timeouts.add(1, ordering: .relaxed).newValue == 9 else { return false }
+      condition.unlock()
+      mayRegister.signal()
+      _ = isRegistered.wait(timeout: .now() + 30)
+      condition.lock()
+      return false
+    }
+    let observer = try CommitObserver(FetchRequest(notes), in: context, keyLimit: 100)
+    try observers.add(observer)
+    let found = Mutex<KeyChanges?>(nil)
+    let commit = try run(
+      transaction(10, "10:10:"), in: observers,
+      unnumbered: { [commits, context] in
+        commits.found.withLock { $0 = [10] }
+        Thread.detachNewThread {
+          let changes = try? observers.look(observer, at: context).changes
+          found.withLock { $0 = changes }
+          hasLooked.signal()
+        }
+        _ = mayRegister.wait(timeout: .now() + 30)
+      }, insert(1))
+    try commit {
+      isRegistered.signal()
+      hasLooked.wait()
+      return true
+    }
+    let changes = try #require(found.withLock { $0 })
+    #expect(changes.entries.count == 1 && !changes.isUnknown)
+    #expect(timeouts.load(ordering: .relaxed) == 9)
+    #expect(observers.pendingCount == 0)
+  }
+
+  @Test("U1 a check gives up after ten time-outs, which broadcasts neither extend nor shorten")
+  func slices() throws {
+    let deadlines = Mutex<[Date]>([])
+    // Two broadcasts precede each time-out.
+    let observers = CommitObservers(outside: commits, patience: 60) { _, deadline in
+      deadlines.withLock {
+        $0.append(deadline)
+        return !$0.count.isMultiple(of: 3)
+      }
+    }
+    let observer = try CommitObserver(FetchRequest(notes), in: context, keyLimit: 100)
+    try observers.add(observer)
+    let commit = try run(
+      transaction(10, "10:10:"), in: observers,
+      unnumbered: { [commits, context] in
+        commits.found.withLock { $0 = [10] }
+        #expect(try observers.look(observer, at: context).changes.isUnknown)
+        let known = deadlines.withLock { $0 }
+        try #require(known.count == 30)
+        for first in stride(from: 0, to: 30, by: 3) { #expect(Set(known[first..<first + 3]).count == 1) }
+        // Each is a tenth of the whole.
+        #expect(known[29].timeIntervalSinceNow <= 6)
+        commits.found.withLock { $0 = [11] }
+        #expect(try observers.look(observer, at: context).changes.isUnknown)
+        #expect(deadlines.withLock { $0.count } == 30)
+      }, insert(1))
+    try commit { true }
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+    #expect(observers.pendingCount == 0)
+  }
+
   @Test("U1 a commit beside a snapshot that cannot be compared with it causes another snapshot")
   func incomparable() throws {
     commits.comparesSnapshots.store(false, ordering: .relaxed)

@@ -30,6 +30,22 @@ struct ModelSchemaTests {
     #expect(code { try ModelSchema(name: "", fields: base, key: ["id"]) } == nil)
   }
 
+  @Test("E6 each field is found by its name, however alike the names are", arguments: [1, 9, 16, 17, 40])
+  func positions(count: Int) throws {
+    let alike = [
+      "id", "a property with a long name", "a property with a last name", "a proper", "a propers",
+      "a propert",
+      "", "\u{0}", "\u{0}\u{0}", "é", "e\u{301}", "di", "id\u{0}",
+    ]
+    let names = Array((alike + (0..<40).map { "field \($0)" }).prefix(count))
+    let schema = try ModelSchema(
+      name: "A", fields: names.map { FieldSchema($0, .int64) }, key: ["id"])
+    for (position, name) in names.enumerated() { #expect(schema.position(of: name) == position, "\(name)") }
+    for name in ["a property with a lost name", "a prope", "field 99", "ID"] {
+      #expect(schema.position(of: name) == nil, "\(name)")
+    }
+  }
+
   @Test("E6 two normal forms of a name are two names")
   func normalForms() throws {
     let schema = try ModelSchema(

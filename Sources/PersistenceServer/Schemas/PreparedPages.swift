@@ -1,0 +1,62 @@
+#if HTTP
+  import PersistenceDriverSupport
+  import PersistenceHTTP
+  import PersistencePrimitives
+
+  /// How the pages of a model are read that requests have asked for, by the text of their parameters.
+  ///
+  /// Programs ask for the same first pages again and again, and to read the parameters takes as long as some of the rows.
+  final class PreparedPages: Sendable {
+    /// How a page is read.
+    struct Page {
+      let query: WireQuery
+      /// The number of records.
+      let limit: Int
+      let asked: (request: AnswerableRequest, order: PageOrder)
+      /// The parameters of the next page, before its token.
+      let nextParameters: String
+    }
+
+    private static let limit = 16
+    /// The maximum length of the parameters of a page that is kept, in bytes.
+    private static let sizeLimit = 256
+
+    /// By the bytes of the parameters: their conditions tell the normal forms of a text apart (contract V3).
+    private let pages = Lock<[StoredName: Page]>([:])
+
+    /// The page with some parameters; nil if it was not kept.
+    func page(_ parameters: String) -> Page? {
+      let key = StoredName(parameters)
+      return pages.withLock { $0[key] }
+    }
+
+    /// Keeps a page that reads the newest state of the store, and only its own model.
+    func keep(_ page: Page, _ parameters: String) {
+      guard parameters.utf8.count <= Self.sizeLimit else { return }
+      pages.withLock { pages in
+        if pages.count >= Self.limit { pages.removeAll() }
+        pages[StoredName(parameters)] = page
+      }
+    }
+  }
+
+  extension StoreService {
+    /// How the page of a request is read by a known schema of the store.
+    func preparedPage(_ served: ServiceRequest, of model: KnownModels.Model) throws -> PreparedPages.Page {
+      let text = served.parameters ?? ""
+      if let known = model.pages.page(text) { return known }
+      let parameters = try served.parameters(known: WireQuery.parameters)
+      // It has no references to follow, so a query that names one is malformed here.
+      let query = try WireQuery(parameters, model.schema, limits: queryLimits)
+      let limit = try pageLimit(of: query)
+      let page = PreparedPages.Page(
+        query: query, limit: limit, asked: try answerable(query, limit: limit + 1),
+        nextParameters: served.nextParameters)
+      // A page after another one is seldom asked for twice.
+      if parameters["after"] == nil, !query.query.isRelated, query.inclusions.isEmpty {
+        model.pages.keep(page, text)
+      }
+      return page
+    }
+  }
+#endif
