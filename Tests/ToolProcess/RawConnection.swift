@@ -75,7 +75,10 @@ public final class RawConnection {
   /// Receives the available bytes, up to a limit; empty if the peer has closed the connection.
   public func receive(_ limit: Int = 65_536) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)
-    let count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, limit, 0) }
+    var count: Int
+    repeat {
+      count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, limit, 0) }
+    } while count < 0 && errno == EINTR
     return Array(bytes.prefix(max(0, count)))
   }
 

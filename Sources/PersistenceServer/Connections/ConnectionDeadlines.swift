@@ -28,6 +28,8 @@
     /// The number of requests without a complete answer.
     private var unanswered = 0
     private var isReadingBody = false
+    /// Whether the connection ends as soon as the answers are sent.
+    private var isClosing = false
 
     init(_ limits: ServerLimits, _ table: ConnectionTable, _ hosts: HostNames, _ tls: CurrentTLS?) {
       (self.limits, self.table, self.hosts, self.tls) = (limits, table, hosts, tls)
@@ -81,7 +83,7 @@
       case .end:
         isReadingBody = false
         body?.remove()
-        if unanswered == 0 { expectNext() }
+        expectNext()
       }
       context.fireChannelRead(data)
     }
@@ -95,9 +97,30 @@
       case .head, .body: break
       case .end:
         unanswered -= 1
-        if unanswered <= 0, !isReadingBody { expectNext() }
+        guard context.channel.isWritable else {
+          let sent = promise ?? context.eventLoop.makePromise()
+          sent.futureResult.assumeIsolated().whenComplete { [self] _ in expectNext() }
+          context.write(data, promise: sent)
+          return
+        }
+        expectNext()
       }
       context.write(data, promise: promise)
+    }
+
+    /// Closes the connection after the answers are sent: the framework closes it at once when the server stops, and the
+    /// channel would discard what the client has not yet read.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      // The time for stopping is over.
+      if isClosing, mode == .input { return context.close(promise: promise) }
+      // Only a broken connection shows that an answer is incomplete.
+      guard mode == .all, unanswered <= 0, !isClosing else {
+        return context.close(mode: mode, promise: promise)
+      }
+      isClosing = true
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: promise) }
+      context.close(mode: .output, promise: sent)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -117,7 +140,9 @@
       head?.set(in: limits.firstByteTime)
     }
 
+    /// Begins the time for the next head, if everything is answered.
     private func expectNext() {
+      guard unanswered <= 0, !isReadingBody else { return }
       if let connection { table.set(.idle, of: connection) }
       head?.set(in: limits.headTime)
     }

@@ -235,7 +235,7 @@
       let share = BudgetShare(budget, size)
       return ResponseBody(contentLength: size) { writer in
         try await writer.write(buffer)
-        // It suspends until the client has received most of the answer.
+        // It suspends while much of the answer is unsent.
         try await writer.finish(nil)
         share.end()
       }
@@ -256,7 +256,7 @@
           defer { last?.end() }
           while let chunk = try await next(of: stream, client) {
             let share = BudgetShare(budget, chunk.count)
-            // It suspends until the client has received most of the last chunk.
+            // It suspends while much of the last chunk is unsent.
             try await writer.write(ByteBuffer(bytes: chunk))
             last?.end()
             last = share
