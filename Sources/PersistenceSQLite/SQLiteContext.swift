@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 public import PersistenceDriver
 public import PersistenceDriverSupport
@@ -96,9 +95,8 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     return try connection.withReadTransaction { try connection.find(key, in: schema, body) }
   }
 
-  /// Finds a record without beginning a transaction; nil if the catalog may be stale.
-  ///
-  /// SQLite counts how often a change of the schema makes it prepare a statement again, so this read checks the catalog.
+  /// Finds a record without beginning a transaction; nil if the catalog may be stale, which ``SQLiteStatement/firstStep()``
+  /// checks.
   private func findWithoutTransaction(
     _ key: RecordKey, in schema: ModelSchema, _ connection: SQLiteConnection,
     _ body: (borrowing Row) throws -> Void
@@ -106,20 +104,9 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     guard let statement = connection.cachedFind(for: schema) else { return nil }
     defer { statement.finish() }
     try statement.bind(key)
-    let code = sqlite3_step(statement.handle)
-    if statement.wasReprepared {
-      // Prepared anew, it would no longer tell that the declarations are stale, should the next transaction fail.
-      connection.discardModels()
-      return nil
-    }
-    switch code {
-    case SQLITE_ROW:
-      try statement.withWholeRow(body)
-      return true
-    case SQLITE_DONE: return false
-    // If the error recurs, the caller's second attempt reports it with details from the catalog.
-    default: return nil
-    }
+    guard let isFound = try statement.firstStep() else { return nil }
+    if isFound { try statement.withWholeRow(body) }
+    return isFound
   }
 
   /// The rows of a request, from a snapshot that lives as long as the results; copies of a few rows need none.

@@ -75,7 +75,7 @@ final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connectio
 final class SQLiteSharedReadTransactions: Sendable {
   private let pool: SQLitePool
   private let sharedLimit: Int
-  /// Each result of the context passes this lock twice, so threads must not sleep at it (see ``Lock``).
+  /// Each result of the context that is not copied passes this lock, so threads must not sleep at it (see ``Lock``).
   private let state = Lock(State())
 
   private struct State {

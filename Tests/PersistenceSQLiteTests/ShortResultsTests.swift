@@ -1,3 +1,4 @@
+import PersistenceConformance
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQLite
@@ -95,6 +96,57 @@ import Testing
       #expect(keys == [.integer(0), .integer(1), .integer(2), .integer(3), .integer(4)])
       #expect(rows[3][1] == .text(title))
       #expect(rows[4][1] == .text(title + "2"))
+    }
+  }
+
+  @Test("rows that are too large for one limit are copied for a smaller one")
+  func largeLimit() throws {
+    let title = String(repeating: "t", count: 3000)
+    try context.fill(schema, (0..<32).map { Self.row($0, title: title) })
+    for _ in 0..<3 { #expect(try context.values(FetchRequest(schema, limit: 32)).count == 32) }
+    let opened = context.counters.connectionsOpened
+    var alive: [any StorageResults] = []
+    for _ in 0..<50 { alive.append(try context.fetch(FetchRequest(schema, limit: 5))) }
+    #expect(context.counters.connectionsOpened == opened)
+    withExtendedLifetime(alive) {}
+  }
+
+  @Test("a statement that SQLite prepares again for a bound value keeps its declarations")
+  func partialIndex() throws {
+    try context.execute("CREATE INDEX live ON Movie(title) WHERE budget = 37")
+    let request = try FetchRequest(
+      schema, where: .comparison(field: "budget", .equal, .integer(37)), limit: 5)
+    for _ in 0..<3 { #expect(try context.values(request) == [Self.row(1)]) }
+    let opened = context.counters.connectionsOpened
+    var alive: [any StorageResults] = []
+    for _ in 0..<50 { alive.append(try context.fetch(request)) }
+    #expect(context.counters.connectionsOpened == opened)
+    withExtendedLifetime(alive) {}
+  }
+
+  @Test("texts of any size are copied whole")
+  func sizes() throws {
+    // The room for a row, the room for further bytes, and the most that is copied, each with one byte less and more.
+    for size in [0, 1, 191, 192, 193, 4095, 4096, 4097, 65_535, 65_536, 65_537] {
+      let row = Self.row(0, title: String(repeating: "t", count: size))
+      try context.fill(schema, [row])
+      for _ in 0..<3 { #expect(try context.values(FetchRequest(schema, limit: 1)) == [row]) }
+    }
+  }
+
+  @Test("V2 copies have the values of all kinds")
+  func kinds() throws {
+    let schema = try Fixtures.everything()
+    var random = SeededGenerator(seed: 11)
+    let rows = (0..<64).map { id in
+      [.integer(id)]
+        + schema.fields.dropFirst().map { Fixtures.value($0.kind, optional: true, &random) }
+    }
+    try context.fill(schema, rows)
+    for limit in 1...32 {
+      for _ in 0..<3 {
+        #expect(try context.values(FetchRequest(schema, limit: limit)) == Array(rows.prefix(limit)))
+      }
     }
   }
 

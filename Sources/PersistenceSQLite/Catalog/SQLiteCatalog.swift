@@ -67,10 +67,16 @@ extension SQLiteConnection {
   }
 
   /// Whether the newest state is known to lack a model, outside of a transaction.
-  ///
-  /// The version of the schema tells whether the catalog that this connection read last is still the newest.
   func lacks(_ name: StoredName) throws -> Bool {
     guard let catalog, catalog.layouts[name] == nil, catalog.tables[name] == nil else { return false }
+    return try hasCurrentCatalog()
+  }
+
+  /// Whether the catalog that this connection read last is known to be that of the newest state.
+  ///
+  /// Outside of a transaction, the state is that of a statement which runs, if one does.
+  func hasCurrentCatalog() throws -> Bool {
+    guard let catalog else { return false }
     return try number(.schemaVersion) == catalog.version
   }
 

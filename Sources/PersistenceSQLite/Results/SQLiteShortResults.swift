@@ -1,4 +1,3 @@
-import CSQLite
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
@@ -58,7 +57,7 @@ final class SQLiteShortResults: StorageResults, @unchecked Sendable {  // filled
       case .text, .bytes, .decimal, .document:
         let bytes = cell.borrowedBytes
         guard let kept = keep(bytes) else {
-          statement.yieldsLargeRows = true
+          statement.largeLimit = min(statement.largeLimit, rowCount + 1)
           return false
         }
         row[column] = RowCell(tag: cell.tag, bits: UInt64(bytes.count), pointer: kept)
@@ -102,9 +101,7 @@ final class SQLiteShortResults: StorageResults, @unchecked Sendable {  // filled
 extension SQLiteContext {
   /// Copies of the rows of a request with a small limit; nil if the rows must be read in a transaction.
   ///
-  /// One statement outside of transactions shows one moment, and SQLite counts how often a change of the schema makes it
-  /// prepare the statement again, as in ``find(_:in:_:)``. A transaction reads what is large or damaged, and reports errors
-  /// with details from the catalog.
+  /// One statement outside of transactions shows one moment. A transaction reads what is large or damaged.
   func shortResults(of request: FetchRequest) throws -> SQLiteShortResults? {
     guard let limit = request.limit, limit > 0, limit <= SQLiteShortResults.rowLimit, request.offset == 0,
       request.after == nil, !request.isPlannedAnew, !ObserversLock.isHeld
@@ -117,30 +114,14 @@ extension SQLiteContext {
     let wanted = SQLQuery(predicate, order: order, model: model.number).select(.rows, limit: limit)
     guard let statement = connection.cachedStatement(wanted) else { return nil }
     defer { statement.finish() }
-    if statement.yieldsLargeRows { return nil }
+    if limit >= statement.largeLimit { return nil }
     try statement.bind(wanted)
-    return try shortResults(of: statement, model, on: connection, limit: limit)
-  }
-
-  private func shortResults(
-    of statement: SQLiteStatement, _ model: SQLiteModel, on connection: SQLiteConnection, limit: Int
-  ) throws -> SQLiteShortResults? {
+    guard var hasRow = try statement.firstStep() else { return nil }
     let results = SQLiteShortResults(width: model.columns.readers.count, limit: limit)
-    var code = sqlite3_step(statement.handle)
-    if statement.wasReprepared {
-      // Prepared anew, it would no longer tell that the declarations are stale, should the next transaction fail.
-      connection.discardModels()
-      return nil
-    }
-    while code == SQLITE_ROW {
+    while hasRow {
       guard results.append(statement, model.columns) else { return nil }
-      code = sqlite3_step(statement.handle)
+      hasRow = try statement.step()
     }
-    if code == SQLITE_DONE { return results }
-    let error = connection.error(code, "read from \(model.schema.name)")
-    // A second attempt would wait as long again, or be interrupted too.
-    let isInterrupted = code & 0xFF == SQLITE_INTERRUPT && SQLiteConnection.interruption != nil
-    if error.code == .busy || isInterrupted { throw error }
-    return nil
+    return results
   }
 }

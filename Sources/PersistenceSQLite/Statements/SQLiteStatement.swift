@@ -15,8 +15,8 @@ final class SQLiteStatement {
   /// Whether its plan sorts; nil until ``planSorts()`` has asked SQLite.
   var sorts: Bool?
 
-  /// Whether its rows have been too large for ``SQLiteShortResults``.
-  var yieldsLargeRows = false
+  /// The smallest limit whose rows have been too large for ``SQLiteShortResults``.
+  var largeLimit = Int.max
 
   unowned let connection: SQLiteConnection
   /// Whether Swift objects are bound, which ``finish()`` releases.
@@ -55,6 +55,24 @@ final class SQLiteStatement {
     }
   }
 
+  /// Moves to the first row outside of transactions, in the state that the statement shows until ``finish()``.
+  ///
+  /// - Returns: Whether there is a row; nil if a transaction must read the catalog first, and then the rows.
+  func firstStep() throws -> Bool? {
+    let code = sqlite3_step(handle)
+    // Made at once, because the next use of the connection replaces it.
+    let error = code == SQLITE_ROW || code == SQLITE_DONE ? nil : connection.error(code, action)
+    if wasReprepared, (try? connection.hasCurrentCatalog()) != true {
+      // Prepared anew, it would no longer tell that the declarations are stale, should the next transaction fail.
+      connection.discardModels()
+      return nil
+    }
+    guard let error else { return code == SQLITE_ROW }
+    // SQLite may have failed to prepare it again.
+    guard error.isSQLError else { throw error }
+    return nil
+  }
+
   /// Runs a statement that yields no rows.
   func run() throws { while try step() {} }
 
@@ -71,8 +89,10 @@ final class SQLiteStatement {
     isInUse = false
   }
 
-  /// Whether SQLite had to prepare the statement again because the schema has changed; reading it resets the counter.
-  var wasReprepared: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 }
+  /// Whether SQLite has prepared the statement again; reading it resets the counter.
+  ///
+  /// It does so after a change of the schema, and where a partial index fits only some of the bound values.
+  private var wasReprepared: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 }
 
   private var action: String {
     let name = model?.schema.name ?? "the store"
