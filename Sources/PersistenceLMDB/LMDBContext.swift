@@ -146,7 +146,7 @@ public final class LMDBContext: ObservableContext {
     try withReader { try $0.plan(for: request, selecting: positions, $1) }
   }
 
-  /// A snapshot of the newest committed state, shared between contexts and results of the same version.
+  /// A snapshot of the newest committed state; snapshots of one version share read transactions.
   public func snapshot() throws -> any StorageSnapshot {
     let session = try openSession()
     return try session.environment.snapshot(session)

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A snapshot of the store, which lives until it is released.
 ///
-/// Snapshots of one version share a reader, which one thread at a time uses. Its lock is recursive, since a closure that
-/// receives rows may read another result of the same version.
+/// Snapshots of one version share a few readers, each of which one thread at a time uses. Its lock is recursive, since a
+/// closure that receives rows may read another result with the same reader.
 final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
   /// The number of the committed transaction that the snapshot shows.
   let version: Int
@@ -15,7 +15,7 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
   private let reader: LMDBReader
   private let session: LMDBSession
 
-  /// Creates a snapshot with a share of a reader, which it returns.
+  /// Takes over one share of a reader, which ends with the snapshot.
   init(_ reader: LMDBReader, _ session: LMDBSession) {
     self.reader = reader
     self.session = session
@@ -59,7 +59,8 @@ extension LMDBEnvironment {
       let newest = handle.newestTransaction
       let current = state.shared.filter { $0.version == newest }
       let idle = current.first { $0.users.load(ordering: .relaxed) == 0 }
-      let found = idle ?? (current.count >= Self.sharedLimit ? current.first : nil)
+      let isFull = current.count >= Self.sharedLimit
+      let found = idle ?? (isFull ? current.min { $0.shares < $1.shares } : nil)
       found?.shares += 1
       return found
     }

@@ -136,4 +136,45 @@ struct KnownPlansTests {
     }
     for value in values { try expect(rating(.equal, value), isReused: true) }
   }
+
+  @Test("a plan has its own comparisons, whichever comparisons came before")
+  func ownComparisons() throws {
+    let schema = try schema.get()
+    let statistics = FixedStatistics(total: 1_000_000, entries: 10)
+    let fields: [(String, [PersistentValue])] = [
+      ("id", [.integer(1), .integer(2)]), ("rating", [.text("a"), .null]), ("imdb", [.integer(1), .null]),
+    ]
+    var single: [PredicateNode] = []
+    var joined: [PredicateNode] = []
+    for comparison in ComparisonOperator.allCases {
+      for (field, values) in fields {
+        single += values.map { .comparison(field: field, comparison, $0) }
+      }
+      for other in ComparisonOperator.allCases {
+        let title = PredicateNode.comparison(field: "title", other, .text("c"))
+        joined.append(.all([.comparison(field: "rating", comparison, .text("b")), title]))
+      }
+    }
+    for needs in [AccessNeeds.rows, .count] {
+      for isDescending in [false, true] {
+        for conditions in [single, joined] {
+          let requests = try conditions.map {
+            try FetchRequest(schema, where: $0, order: [FieldOrder("rating", isDescending: isDescending)])
+          }
+          for first in requests {
+            for second in requests {
+              let known = KnownPlans()
+              let earlier = AccessPlanner(first, indexes: schema.indexes, needs: needs)
+              _ = try earlier.best(statistics, knowing: known)
+              let planner = AccessPlanner(second, indexes: schema.indexes, needs: needs)
+              let found = try planner.best(statistics, knowing: known).plan
+              let anew = try planner.best(statistics)
+              let isSame = anew.ranges.isEmpty ? found.ranges.isEmpty : found == anew
+              try #require(isSame, "\(second) after \(first): \(found) instead of \(anew)")
+            }
+          }
+        }
+      }
+    }
+  }
 }

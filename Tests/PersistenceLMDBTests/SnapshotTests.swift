@@ -12,7 +12,7 @@ struct LMDBSnapshotTests {
       scratch.path, LMDBConfiguration(), ContextMonitor(Monitoring(), location: scratch.path))
   }
 
-  @Test("R2 results of one version share a snapshot, and later results have another")
+  @Test("R2 results of one version share a reader, and later results have another")
   func sharing() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()

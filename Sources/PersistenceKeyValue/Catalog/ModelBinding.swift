@@ -44,7 +44,7 @@ package final class ModelBinding: Sendable {
   let hasUniqueIndex: Bool
   /// The positions of all fields that index entries contain.
   let entryPositions: [Int]
-  /// The paths of earlier requests; a change of the indexes makes another binding.
+  /// The plans of earlier requests; a change of the indexes makes another binding.
   let knownPlans = KnownPlans()
   let keptSample = KeptSample()
 

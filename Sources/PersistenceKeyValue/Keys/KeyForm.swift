@@ -101,7 +101,7 @@ enum IndexEntry {
   @inline(__always)
   static func appendRecordKey(of entry: OrderedEntry, behind prefix: Int, to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else {
-      guard entry.value.count >= prefix else {
+      guard entry.value.count > prefix else {
         throw PersistenceError.damaged("the value of an index entry is malformed")
       }
       // The records may have another number than at the time of the entry.

@@ -65,6 +65,8 @@ extension AccessPlanner {
 }
 
 /// What a request has in common with others that differ in values only.
+///
+/// ``PlanOutline`` relies on it for conjunctions of comparisons. Other conditions may share a shape where they share paths.
 struct RequestShape: Hashable {
   private static let lengthLimit = 64
 

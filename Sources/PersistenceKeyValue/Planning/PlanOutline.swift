@@ -7,41 +7,48 @@ import PersistenceDriver
 final class PlanOutline: Sendable {
   /// The plan without its range and its condition.
   private let valueless: AccessPlan
-  /// The conditions that the first components are equal by, as positions in the predicate.
-  private let equals: [Int]
+  /// A condition, as its position in the predicate.
+  private struct Condition {
+    let position: Int
+    let comparison: ComparisonOperator
+  }
+
+  /// The conditions that the first components are equal by.
+  private let equals: [Condition]
   /// The conditions that bound the next component.
-  private let lower: Int?
-  private let upper: Int?
+  private let lower: Condition?
+  private let upper: Condition?
 
   /// The outline of a request's plan; nil if other values may need a plan that differs in more than values.
   init?(_ plan: AccessPlan, of request: FetchRequest) {
     guard plan.ranges.count == 1, plan.residual == nil, plan.anchor == nil, plan.intersected.isEmpty,
       let conditions = Self.comparisons(in: request.predicate)
     else { return nil }
-    var equals: [Int] = []
-    var (lower, upper): (Int?, Int?) = (nil, nil)
+    var equals: [Condition] = []
+    var (lower, upper): (Condition?, Condition?) = (nil, nil)
     for component in plan.components {
       let name = StoredName(component)
       let own = conditions.indices.filter { conditions[$0].field == name }
       if own.count == 1, conditions[own[0]].comparison == .equal {
-        equals.append(own[0])
+        equals.append(Condition(position: own[0], comparison: .equal))
         continue
       }
       // Of two bounds on one side, the values decide which one counts.
-      for number in own {
-        switch conditions[number].comparison {
+      for position in own {
+        let condition = Condition(position: position, comparison: conditions[position].comparison)
+        switch condition.comparison {
         case .greater, .greaterOrEqual:
           guard lower == nil else { return nil }
-          lower = number
+          lower = condition
         case .less, .lessOrEqual:
           guard upper == nil else { return nil }
-          upper = number
+          upper = condition
         case .equal, .notEqual: return nil
         }
       }
       break
     }
-    let used = Set(equals + [lower, upper].compactMap { $0 })
+    let used = Set((equals + [lower, upper].compactMap { $0 }).map(\.position))
     guard used.count == conditions.count else { return nil }
     var valueless = plan
     valueless.ranges = []
@@ -51,10 +58,12 @@ final class PlanOutline: Sendable {
   }
 
   /// The plan of a request of the same shape; nil if its values leave an empty range.
+  ///
+  /// The plan has no residual condition, so its rows are right only if conditions of one shape differ in values alone.
   func plan(of request: FetchRequest) -> AccessPlan? {
     var range = AccessPlan.Range()
-    for number in equals {
-      guard let bound = Self.bound(number, of: request) else { return nil }
+    for condition in equals {
+      guard let bound = Self.bound(condition, of: request) else { return nil }
       range.equals.append(bound.value)
     }
     if lower != nil || upper != nil {
@@ -79,16 +88,16 @@ final class PlanOutline: Sendable {
     return made
   }
 
-  /// The value of a condition, and whether the condition includes it.
-  private static func bound(_ number: Int, of request: FetchRequest) -> AccessPlan.Bound? {
+  /// The value of a condition, and whether the condition includes it; nil if the request compares otherwise.
+  private static func bound(_ condition: Condition, of request: FetchRequest) -> AccessPlan.Bound? {
     guard let predicate = request.predicate else { return nil }
     var node = predicate
     if case .all(let nodes) = predicate {
-      guard number < nodes.count else { return nil }
-      node = nodes[number]
+      guard condition.position < nodes.count else { return nil }
+      node = nodes[condition.position]
     }
-    guard case .comparison(_, let comparison, let value) = node else { return nil }
-    switch comparison {
+    guard case .comparison(_, condition.comparison, let value) = node else { return nil }
+    switch condition.comparison {
     case .lessOrEqual, .greaterOrEqual: return AccessPlan.Bound(value, isInclusive: true)
     default: return AccessPlan.Bound(value, isInclusive: false)
     }
