@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// A value protected by a pthread mutex, for state that every read or write of a store uses.
+/// A value protected by a pthread mutex, for state that every read or write of a store, or every request of a server, uses.
 ///
 /// Other state uses the standard library's `Mutex`. On Linux, that is a fair lock: a futex with priority inheritance.
 /// With more threads than cores, each acquisition costs a sleep and a wake-up. In `make bench-scaling`, eight readers

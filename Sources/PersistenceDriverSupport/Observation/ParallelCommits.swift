@@ -28,7 +28,7 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   private var pending: [UInt64: PendingCommit] = [:]
   private var unnumbered: [Int: Unnumbered] = [:]
   private var lastCommit = 0
-  /// How many time-outs in a row end the wait for numbers.
+  /// How many time-outs in all end the wait for numbers.
   ///
   /// On a machine with too few processors, time passes while neither thread runs. A check that was woken so often has given
   /// the committing thread as many turns as it got itself.

@@ -39,7 +39,7 @@ final class PostgresModel: Sendable {
   /// The indexes, in the order of the stored schema's.
   let indexes: [Index]
 
-  /// The fields whose values take space in an index or in the key, and are of no fixed size.
+  /// Whether an index or the key contains texts or bytes, which have no fixed size.
   let hasLongIndexed: Bool
 
   /// The average size of the rows that were read, in bytes; 0 before the first.

@@ -22,6 +22,8 @@
     private static let sizeLimit = 256
 
     /// By the bytes of the parameters: their conditions tell the normal forms of a text apart (contract V3).
+    ///
+    /// Each page reads from the context; one that referred to a snapshot would keep that state.
     private let pages = Lock<[StoredName: Page]>([:])
 
     /// The page with some parameters; nil if it was not kept.
