@@ -103,6 +103,72 @@ struct LMDBSnapshotTests {
     }
   }
 
+  @Test("R2 results that many threads take and release beside commits show one state each")
+  func churn() async throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let configuration = LMDBConfiguration(synchronization: .off)
+    let (context, other) = (try scratch.open(configuration), try scratch.open(configuration))
+    let session = try environment(scratch)
+    // Each commit gives all records the same text.
+    let save: @Sendable (String) throws -> Void = { text in
+      try context.save((0..<300).map { ("\($0)", text) }, schema)
+    }
+    try save("first")
+    try await withThrowingTaskGroup { group in
+      for number in 0..<16 {
+        group.addTask {
+          for round in 0..<40 {
+            if number == 0, round == 20 { try other.close() }
+            let source = number % 4 == 0 && round < 10 ? other : context
+            let result: any StorageResults
+            do {
+              result = try source.fetch(FetchRequest(schema))
+            } catch let error as PersistenceError where source === other && error.code == .closed {
+              continue
+            }
+            var texts: Set<PersistentValue> = []
+            for part in 0..<3 {
+              let count = try result.read(from: 100 * part, limit: 100) { texts.insert(try $0.value(at: 1)) }
+              #expect(count == 100)
+              if part == 0, round % 8 == number % 8 { try save("\(number) \(round)") }
+            }
+            #expect(texts.count == 1)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(session.environment.live == 0)
+    let (pinned, shared) = session.environment.state.withLock { ($0.pinned, $0.shared.count) }
+    #expect(pinned == 0 && shared == 0)
+  }
+
+  @Test("C3 a snapshot that finds no free reader leaves no share behind")
+  func readersFull() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(maximumReaders: 8))
+    let session = try environment(scratch)
+    var held: [any StorageResults] = []
+    var failure: PersistenceError?
+    for number in 0..<20 where failure == nil {
+      // Each commit makes another version, which no reader is shared with.
+      try context.save((0..<200).map { ("\($0)", "\(number)") }, schema)
+      do {
+        held.append(try context.fetch(FetchRequest(schema)))
+      } catch let error as PersistenceError {
+        failure = error
+      }
+    }
+    #expect(failure?.code == .busy)
+    #expect(held.count > 1)
+    held.removeAll()
+    #expect(session.environment.live == 0)
+    #expect(session.environment.state.withLock { $0.pinned } == 0)
+    #expect(try context.fetch(FetchRequest(schema)).count() == 200)
+  }
+
   @Test("a closure that receives rows may read another result of the same snapshot")
   func reentrance() throws {
     let scratch = try Scratch()
