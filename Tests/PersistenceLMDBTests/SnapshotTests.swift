@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 import Testing
 
 @testable import PersistenceLMDB
