@@ -282,7 +282,9 @@ let package = Package(
       path: "Tests/ExpansionProbe", swiftSettings: settings),
     .target(
       name: "ExpansionTesting",
-      dependencies: ["ExpansionMessages", "ExpansionProbe", "PersistenceDriverSupport"],
+      dependencies: [
+        "ExpansionMessages", "ExpansionProbe", "PersistenceDriverSupport", "PersistenceConformance",
+      ],
       path: "Tests/ExpansionTesting", swiftSettings: settings),
     .testTarget(
       name: "PersistenceMacrosTests", dependencies: ["ExpansionMessages", "ExpansionTesting"],
@@ -394,8 +396,8 @@ let package = Package(
       name: "PersistenceMigrationTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
-        "PersistenceCore", "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker",
-        "TestSupport", logging,
+        "PersistenceCore", "PersistenceDriver", "PersistenceMigration", "PersistenceConformance",
+        "MigrationStores", "MigrationWorker", "TestSupport", logging,
       ] + engines,
       swiftSettings: settings),
     .testTarget(

@@ -1,5 +1,6 @@
 package import ExpansionMessages
 import Foundation
+import PersistenceConformance
 import PersistenceDriverSupport
 
 /// The program `ExpansionProbe`, which expands sources one after another.
@@ -40,15 +41,16 @@ package final class MacroExpander: Sendable {
   }
 
   private static func start() throws -> Pipes {
-    let process = Process()
-    let requests = Pipe()
-    let answers = Pipe()
-    process.executableURL = try program()
-    process.standardInput = requests
-    process.standardOutput = answers
-    try process.run()
+    let (process, pipes) = try Process.started { process in
+      process.executableURL = try program()
+      let pipes = (requests: Pipe(), answers: Pipe())
+      process.standardInput = pipes.requests
+      process.standardOutput = pipes.answers
+      return pipes
+    }
     return Pipes(
-      process: process, requests: requests.fileHandleForWriting, answers: answers.fileHandleForReading)
+      process: process, requests: pipes.requests.fileHandleForWriting,
+      answers: pipes.answers.fileHandleForReading)
   }
 
   /// The program, in the build folder of this process.

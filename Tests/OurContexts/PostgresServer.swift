@@ -22,35 +22,42 @@
 
     /// The folder of PostgreSQL's programs; nil if they are not installed.
     package static let programs: String? = {
-      let output = Pipe()
-      guard let search = try? makeShell([script.path], FileHandle.nullDevice, output) else { return nil }
+      let started = try? startShell([script.path]) { shell in
+        let output = Pipe()
+        (shell.standardInput, shell.standardOutput) = (FileHandle.nullDevice, output)
+        return output
+      }
+      guard let (search, output) = started else { return nil }
       let data = output.fileHandleForReading.readDataToEndOfFile()
       search.waitUntilExit()
       guard search.terminationStatus == 0 else { return nil }
       return String(decoding: data, as: UTF8.self).split(separator: "\n").first.map(String.init)
     }()
 
-    private static func makeShell(
-      _ arguments: [String], _ input: FileHandle, _ output: Any = FileHandle.nullDevice
-    ) throws -> Process {
-      let shell = Process()
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      shell.arguments = arguments
-      shell.standardInput = input
-      shell.standardOutput = output
-      shell.standardError = FileHandle.nullDevice
-      try shell.run()
-      return shell
+    private static func startShell<Pipes>(
+      _ arguments: [String], connect: (Process) throws -> Pipes
+    ) throws -> (Process, Pipes) {
+      try Process.started { shell in
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = arguments
+        shell.standardOutput = FileHandle.nullDevice
+        shell.standardError = FileHandle.nullDevice
+        return try connect(shell)
+      }
     }
 
     /// Starts a shell with a pipe as its input, which ends when the returned descriptor is closed or this process ends.
     package static func startShell(_ arguments: [String]) throws -> (shell: Process, input: Int32) {
-      var ends: [Int32] = [0, 0]
-      guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
-        throw PersistenceError.system(errno, while: "make", at: "a pipe")
+      let (shell, ends) = try startShell(arguments) { shell in
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+          throw PersistenceError.system(errno, while: "make", at: "a pipe")
+        }
+        shell.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: false)
+        return ends
       }
-      defer { close(ends[0]) }
-      return (try makeShell(arguments, FileHandle(fileDescriptor: ends[0], closeOnDealloc: false)), ends[1])
+      close(ends[0])
+      return (shell, ends[1])
     }
 
     /// The path of a folder that does not exist yet, for servers.

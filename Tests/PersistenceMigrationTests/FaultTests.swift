@@ -1,5 +1,6 @@
 import Foundation
 import MigrationStores
+import PersistenceConformance
 import PersistenceDriver
 import PersistenceMigration
 import PersistenceSQLite
@@ -21,13 +22,14 @@ struct FaultTests {
 
   /// Runs a script in its own mount namespace.
   private static func shell(_ script: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["unshare", "-m", "sh", "-c", script]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let (process, output) = try Process.started { process in
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = ["unshare", "-m", "sh", "-c", script]
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      return output
+    }
     let said = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return String(decoding: said, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Foundation
+import PersistenceConformance
 import Testing
 
 /// A migration in another process, which the test may kill.
@@ -15,15 +16,16 @@ struct WorkerRun {
   ///   - delay: The time until the kill in microseconds; nil for none.
   /// - Throws: An error if the worker cannot be started.
   init(_ arguments: [String], killedAfter delay: UInt32?) throws {
-    let process = Process()
-    process.executableURL = Self.executable
-    process.arguments = arguments
-    var environment = ProcessInfo.processInfo.environment
-    environment["SWIFT_BACKTRACE"] = "enable=no"
-    process.environment = environment
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
+    let (process, output) = try Process.started { process in
+      process.executableURL = Self.executable
+      process.arguments = arguments
+      var environment = ProcessInfo.processInfo.environment
+      environment["SWIFT_BACKTRACE"] = "enable=no"
+      process.environment = environment
+      let output = Pipe()
+      process.standardOutput = output
+      return output
+    }
     if let delay {
       usleep(delay)
       kill(process.processIdentifier, SIGKILL)

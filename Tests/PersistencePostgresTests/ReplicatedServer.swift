@@ -1,6 +1,7 @@
 #if Postgres
   import Foundation
   import OurContexts
+  import PersistenceConformance
   import PersistenceDriver
   import PersistenceDriverSupport
 
@@ -143,11 +144,11 @@
     }
 
     private func shell(_ script: String) throws {
-      let shell = Process()
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      shell.arguments = ["-c", "set -e\ncd \(folder)\nexec >>shell.log 2>&1\n" + script]
-      shell.standardInput = FileHandle.nullDevice
-      try shell.run()
+      let (shell, _) = try Process.started { shell in
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "set -e\ncd \(folder)\nexec >>shell.log 2>&1\n" + script]
+        shell.standardInput = FileHandle.nullDevice
+      }
       shell.waitUntilExit()
       guard shell.terminationStatus == 0 else {
         let log = try? String(contentsOfFile: "\(folder)/shell.log", encoding: .utf8)

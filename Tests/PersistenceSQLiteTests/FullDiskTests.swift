@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
 import Testing
 
@@ -167,12 +168,12 @@ private struct SmallDisk {
 
   private static func run(_ script: String) throws -> Bool {
     #if os(Linux)
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", script]
-      process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-      process.standardError = FileHandle.nullDevice
-      try process.run()
+      let (process, _) = try Process.started { process in
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", script]
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        process.standardError = FileHandle.nullDevice
+      }
       process.waitUntilExit()
       return process.terminationStatus == 0
     #else

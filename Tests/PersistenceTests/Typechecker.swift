@@ -1,4 +1,5 @@
 import Foundation
+import PersistenceConformance
 import Testing
 
 /// Runs the compiler that built these tests on a source that uses the library.
@@ -56,17 +57,18 @@ struct Typechecker {
     defer { try? FileManager.default.removeItem(at: folder) }
     let files = sources.map { (folder.appendingPathComponent($0.name), $0.text) }
     for (file, text) in files { try Data(text.utf8).write(to: file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments =
-      [
-        "swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-module-name", "Asked",
-        "-parse-as-library", "-I", try modules().path, "-Xcc", "-fmodule-map-file=\(digestModule)",
-        "-Xfrontend", "-solver-scope-threshold=\(limit)",
-      ] + options + files.map(\.0.path)
-    let pipe = Pipe()
-    process.standardError = pipe
-    try process.run()
+    let (process, pipe) = try Process.started { process in
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments =
+        [
+          "swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-module-name", "Asked",
+          "-parse-as-library", "-I", try modules().path, "-Xcc", "-fmodule-map-file=\(digestModule)",
+          "-Xfrontend", "-solver-scope-threshold=\(limit)",
+        ] + options + files.map(\.0.path)
+      let pipe = Pipe()
+      process.standardError = pipe
+      return pipe
+    }
     let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     let remarks = output.split(separator: "\n").compactMap { line -> Remark? in

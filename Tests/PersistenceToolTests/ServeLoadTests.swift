@@ -1,5 +1,6 @@
 #if HTTP
   import Foundation
+  import PersistenceConformance
   import Testing
   import ToolProcess
 
@@ -28,16 +29,17 @@
     #if os(Linux)
       /// A process with connections that send nothing: Foundation's processes fail if this one has a thousand files.
       private static func silentConnections(_ count: Int, _ port: Int) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = [
-          "-c",
-          "for ((i = 0; i < \(count); i++)); do exec {file}<>/dev/tcp/127.0.0.1/\(port) || exit 1; done; "
-            + "echo ready; read",
-        ]
-        let output = Pipe()
-        (process.standardInput, process.standardOutput) = (Pipe(), output)
-        try process.run()
+        let (process, output) = try Process.started { process in
+          process.executableURL = URL(fileURLWithPath: "/bin/bash")
+          process.arguments = [
+            "-c",
+            "for ((i = 0; i < \(count); i++)); do exec {file}<>/dev/tcp/127.0.0.1/\(port) || exit 1; done; "
+              + "echo ready; read",
+          ]
+          let output = Pipe()
+          (process.standardInput, process.standardOutput) = (Pipe(), output)
+          return output
+        }
         try #require(output.fileHandleForReading.availableData == Data("ready\n".utf8))
         return process
       }

@@ -12,7 +12,7 @@ public final class ToolProcess {
     public let description: String
   }
 
-  private let process = Process()
+  private let process: Process
   private let folder: URL
 
   /// Starts the tool.
@@ -27,16 +27,18 @@ public final class ToolProcess {
     guard let tool = WorkerProgram.besideThisProgram("persistence") else {
       throw Failure(description: "the tool is not beside the program of the tests")
     }
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID())")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    process.executableURL = tool.executable
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try Self.file(at: folder.appendingPathComponent("output"))
-    let written = try Self.file(at: folder.appendingPathComponent("messages"))
-    process.standardError = messages ?? written
-    try process.run()
+    (process, _) = try Process.started { process in
+      process.executableURL = tool.executable
+      process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = try Self.file(at: folder.appendingPathComponent("output"))
+      let written = try Self.file(at: folder.appendingPathComponent("messages"))
+      process.standardError = messages ?? written
+    }
+    self.folder = folder
   }
 
   deinit {

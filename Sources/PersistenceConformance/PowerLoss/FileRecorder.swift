@@ -76,13 +76,13 @@ enum FileRecorder {
     guard !library.path.contains(where: { $0 == " " || $0 == ":" }) else {
       throw Obstacle(description: "LD_PRELOAD takes no path with spaces or colons, as in \(library.path)")
     }
-    let process = Process()
-    process.executableURL = compiler
-    process.arguments =
-      ["-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-pthread", "-DPERSISTENCE_RECORDER"]
-      + (failsAllocations ? ["-DPERSISTENCE_FAIL_ALLOCATIONS"] : []) + ["-o", library.path, file.path]
-    process.standardOutput = FileHandle.standardError
-    try process.run()
+    let (process, _) = try Process.started { process in
+      process.executableURL = compiler
+      process.arguments =
+        ["-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-pthread", "-DPERSISTENCE_RECORDER"]
+        + (failsAllocations ? ["-DPERSISTENCE_FAIL_ALLOCATIONS"] : []) + ["-o", library.path, file.path]
+      process.standardOutput = FileHandle.standardError
+    }
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw Obstacle(description: "\(compiler.path) cannot compile the recorder")

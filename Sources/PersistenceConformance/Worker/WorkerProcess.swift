@@ -15,7 +15,7 @@ package final class WorkerProcess: Sendable {
   private let process = Mutex<Running?>(nil)
   private let received = Mutex<(lines: [String], isOver: Bool)>(([], false))
   private let more = DispatchSemaphore(value: 0)
-  private let standardInput = Pipe()
+  private let standardInput: Pipe
 
   private struct Running: @unchecked Sendable {  // used under the lock only, after it was started
     let process: Process
@@ -23,18 +23,21 @@ package final class WorkerProcess: Sendable {
 
   init(_ program: WorkerProgram, _ arguments: [String], environment additions: [String: String] = [:]) throws
   {
-    let process = Process()
-    process.executableURL = program.executable
-    process.arguments = program.arguments + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = standardInput
-    process.standardError = FileHandle.standardError
-    var environment = ProcessInfo.processInfo.environment
-    environment["SWIFT_BACKTRACE"] = "enable=no"
-    environment.merge(additions) { $1 }
-    process.environment = environment
-    try process.run()
+    let (process, pipes) = try Process.started { process in
+      process.executableURL = program.executable
+      process.arguments = program.arguments + arguments
+      let pipes = (input: Pipe(), output: Pipe())
+      process.standardInput = pipes.input
+      process.standardOutput = pipes.output
+      process.standardError = FileHandle.standardError
+      var environment = ProcessInfo.processInfo.environment
+      environment["SWIFT_BACKTRACE"] = "enable=no"
+      environment.merge(additions) { $1 }
+      process.environment = environment
+      return pipes
+    }
+    standardInput = pipes.input
+    let output = pipes.output
     let running = Running(process: process)
     self.process.withLock { $0 = running }
     Thread.detachNewThread { [self] in
