@@ -5,27 +5,49 @@ import PersistencePrimitives
 /// A request is validated when it is created, so a driver can trust it. Every field exists, every value has its
 /// field's kind, patterns are well formed, limits are not negative, and the order uses ordered kinds only.
 public struct FetchRequest: Sendable, Hashable {
+  /// The parts, which a copy of a request shares: it counts one reference and not a dozen.
+  @usableFromInline
+  final class Parts: Sendable {
+    @usableFromInline let schema: ModelSchema
+    @usableFromInline let predicate: PredicateNode?
+    @usableFromInline let order: [FieldOrder]
+    @usableFromInline let totalOrder: [FieldOrder]
+    @usableFromInline let limit: Int?
+    @usableFromInline let offset: Int
+    @usableFromInline let after: PageAnchor?
+
+    init(
+      _ schema: ModelSchema, _ predicate: PredicateNode?, _ order: [FieldOrder], _ totalOrder: [FieldOrder],
+      _ limit: Int?, _ offset: Int, _ after: PageAnchor?
+    ) {
+      (self.schema, self.predicate, self.order, self.totalOrder) = (schema, predicate, order, totalOrder)
+      (self.limit, self.offset, self.after) = (limit, offset, after)
+    }
+  }
+
+  @usableFromInline let parts: Parts
+
   /// The model.
-  public let schema: ModelSchema
+  @inlinable public var schema: ModelSchema { parts.schema }
 
   /// The filter; nil for all rows.
-  public let predicate: PredicateNode?
+  @inlinable public var predicate: PredicateNode? { parts.predicate }
 
   /// The requested order, without tie-breakers.
-  public let order: [FieldOrder]
+  @inlinable public var order: [FieldOrder] { parts.order }
 
   /// The order with tie-breakers: the requested order, then the remaining fields of the primary key, in the direction
   /// of the last criterion (contract O2).
-  public let totalOrder: [FieldOrder]
+  @inlinable public var totalOrder: [FieldOrder] { parts.totalOrder }
 
   /// The maximum number of rows, after filter, order, anchor and offset; nil for all.
-  public let limit: Int?
+  @inlinable public var limit: Int? { parts.limit }
 
   /// The number of rows to skip, after filter, order and anchor.
-  public let offset: Int
+  @inlinable public var offset: Int { parts.offset }
 
   /// The page begins strictly after this anchor; nil for the first page.
-  public let after: PageAnchor?
+  @inlinable public var after: PageAnchor? { parts.after }
 
   /// Whether the engine makes a plan for this request alone, and neither reuses nor keeps one.
   ///
@@ -76,14 +98,7 @@ public struct FetchRequest: Sendable, Hashable {
       total.append(FieldOrder(field, isDescending: direction))
     }
     if let after { try Self.validate(after, in: total, of: schema) }
-    // The last step: a request that could still throw would be copied from here to the caller.
-    self.schema = schema
-    self.predicate = checked
-    self.order = unique
-    totalOrder = total
-    self.limit = limit
-    self.offset = offset
-    self.after = after
+    parts = Parts(schema, checked, unique, total, limit, offset, after)
   }
 
   private static func validate(_ anchor: PageAnchor, in totalOrder: [FieldOrder], of schema: ModelSchema)
@@ -101,6 +116,28 @@ public struct FetchRequest: Sendable, Hashable {
           "the page anchor does not match the order; use an anchor of the same query")
       }
     }
+  }
+}
+
+extension FetchRequest {
+  /// Whether two requests have the same model, filter, order and page.
+  public static func == (left: FetchRequest, right: FetchRequest) -> Bool {
+    guard left.isPlannedAnew == right.isPlannedAnew else { return false }
+    let (one, other) = (left.parts, right.parts)
+    return one === other
+      || one.schema == other.schema && one.predicate == other.predicate && one.order == other.order
+        && one.totalOrder == other.totalOrder && one.limit == other.limit && one.offset == other.offset
+        && one.after == other.after
+  }
+
+  /// Hashes the model, the filter, the order and the page.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(schema)
+    hasher.combine(predicate)
+    hasher.combine(totalOrder)
+    hasher.combine(limit)
+    hasher.combine(offset)
+    hasher.combine(after)
   }
 }
 

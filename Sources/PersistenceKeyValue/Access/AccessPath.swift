@@ -16,9 +16,29 @@ struct AccessPath: Sendable {
   /// Encodes the values of a plan, in a buffer that the caller may use again.
   init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer()) throws
   {
-    isReversed = plan.isReversed
+    try self.init(
+      plan.path, plan.ranges, indexed: plan.indexedComponents, after: plan.anchor,
+      isReversed: plan.isReversed, binding, longestKey: longestKey, in: key)
+  }
+
+  /// Encodes the values of the only range of a known plan.
+  init(
+    _ outline: PlanOutline, _ range: AccessPlan.Range, _ binding: ModelBinding, longestKey: Int,
+    in key: ByteBuffer
+  ) throws {
+    try self.init(
+      outline.path, CollectionOfOne(range), indexed: outline.indexedComponents, after: nil,
+      isReversed: outline.isReversed, binding, longestKey: longestKey, in: key)
+  }
+
+  private init(
+    _ path: AccessPlan.Path, _ planned: some Collection<AccessPlan.Range>, indexed: Int,
+    after anchor: [PersistentValue]?, isReversed: Bool, _ binding: ModelBinding, longestKey: Int,
+    in key: ByteBuffer
+  ) throws {
+    self.isReversed = isReversed
     let prefix: [UInt8]
-    switch plan.path {
+    switch path {
     case .scan, .primaryKey:
       (space, form, index) = (.records, .records(longest: longestKey), nil)
       prefix = binding.prefix
@@ -27,13 +47,13 @@ struct AccessPath: Sendable {
       prefix = binding.readable[number].prefix
     }
     ranges = []
-    for range in plan.ranges {
+    for range in planned {
       key.clear()
       key.append(prefix)
       for value in range.equals { try KeyCodec.append(value: value, to: key) }
-      try add(range, key, indexed: plan.indexedComponents)
+      try add(range, key, indexed: indexed)
     }
-    if let anchor = plan.anchor { try clip(to: anchor, prefix) }
+    if let anchor { try clip(to: anchor, prefix) }
     ranges.removeAll(where: \.isEmpty)
     merge()
   }

@@ -57,19 +57,21 @@ struct IndexCursor: ~Copyable {
     let records = try path.index == nil ? cursor : reader.acquireCursor(in: .records)
     (self.cursor, self.records, isIndexed) = (cursor, records, path.index != nil)
     (self.path, self.binding, self.reader) = (path, binding, reader)
-    recordKey = reader.workspace.acquireBuffer()
+    let workspace = reader.workspace
+    recordKey = workspace.acquireBuffer()
     recordKey.append(binding.prefix)
     prefixLength = binding.prefix.count
-    limit = reader.workspace.acquireBuffer()
+    limit = workspace.acquireBuffer()
     ahead = .allocate(capacity: Self.longestStride)
     range = bookmark.range
     start = bookmark
   }
 
   func close() {
+    let workspace = reader.workspace
     reader.release(cursor)
-    reader.workspace.release(recordKey)
-    reader.workspace.release(limit)
+    workspace.release(recordKey)
+    workspace.release(limit)
     if isIndexed { reader.release(records) }
     ahead.deallocate()
   }

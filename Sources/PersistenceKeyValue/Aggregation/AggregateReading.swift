@@ -69,7 +69,8 @@ struct AggregateReading {
       rows.schema, where: predicate, order: [FieldOrder(field, isDescending: isGreatest)], limit: 1)
     let needs = AccessNeeds(fields: [field], isOrdered: true)
     guard let plan = AccessPlanner(request, indexes: indexes, needs: needs).exact() else { return nil }
-    return try PreparedQuery(request, binding, plan, longestKey: reader.longestKey, location: location)
+    return try PreparedQuery(
+      request, binding, .made(plan, isReused: false), longestKey: reader.longestKey, location: location)
   }
 
   /// The value of a field in the first row; null if there is no row.

@@ -12,6 +12,9 @@ package struct AccessPlan: Sendable, Hashable {
     case primaryKey
     /// A secondary index, by its position in the planner's list.
     case index(Int)
+
+    /// Whether the path reads a secondary index.
+    package var isIndex: Bool { if case .index = self { true } else { false } }
   }
 
   /// One end of a range.
@@ -67,10 +70,7 @@ package struct AccessPlan: Sendable, Hashable {
   package var intersected: [AccessPlan] = []
 
   /// Whether the plan reads a whole secondary index.
-  package var isWholeIndex: Bool {
-    guard case .index = path else { return false }
-    return ranges == [Range()]
-  }
+  package var isWholeIndex: Bool { path.isIndex && ranges == [Range()] }
 }
 
 extension AccessPlan {

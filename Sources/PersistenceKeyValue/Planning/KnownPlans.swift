@@ -33,34 +33,60 @@ struct KnownPlan: Sendable {
   let outline: PlanOutline?
 }
 
+/// The plan that was chosen for a request.
+enum ChosenPlan: Sendable {
+  case made(AccessPlan, isReused: Bool)
+  /// A known plan with the range of this request; to make it whole takes as long as to plan, and few callers need it.
+  case known(PlanOutline, AccessPlan.Range)
+
+  /// Whether the path is known from an earlier request of the same shape.
+  var isReused: Bool {
+    switch self {
+    case .made(_, let isReused): isReused
+    case .known: true
+    }
+  }
+
+  /// The whole plan of the request.
+  func plan(of request: FetchRequest) -> AccessPlan {
+    switch self {
+    case .made(let plan, _): plan
+    case .known(let outline, let range): outline.plan(of: request, range)
+    }
+  }
+}
+
 extension AccessPlanner {
   /// The best plan, and whether its path is known from an earlier request of the same shape.
   package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans) throws -> (
     plan: AccessPlan, isReused: Bool
   ) {
-    try Self.best(request, indexes: indexes, needs: needs, statistics, knowing: known)
+    let chosen = try Self.best(request, indexes: indexes, needs: needs, statistics, knowing: known)
+    return (chosen.plan(of: request), chosen.isReused)
   }
 
-  /// The same without a planner, which takes the condition apart, where the outline of the plan is known.
+  /// The best plan, without a planner, which takes the condition apart, where the outline of the plan is known.
   static func best(
     _ request: FetchRequest, indexes: [IndexSchema], needs: AccessNeeds, _ statistics: some PlanStatistics,
     knowing known: KnownPlans
-  ) throws -> (plan: AccessPlan, isReused: Bool) {
+  ) throws -> ChosenPlan {
     let shape = RequestShape(request, needs)
     let earlier = shape.flatMap { known.plan(for: $0) }
-    if let plan = earlier?.outline?.plan(of: request) { return (plan, true) }
+    if let outline = earlier?.outline, let range = outline.range(of: request) {
+      return .known(outline, range)
+    }
     let planner = AccessPlanner(request, indexes: indexes, needs: needs)
-    if let earlier { return (planner.uncompared(earlier.path).plan, true) }
+    if let earlier { return .made(planner.uncompared(earlier.path).plan, isReused: true) }
     let candidates = planner.useful()
     guard let plan = planner.obvious(candidates)?.plan else {
-      return (try planner.estimated(candidates, statistics), false)
+      return .made(try planner.estimated(candidates, statistics), isReused: false)
     }
     // Without ranges, the values decided.
     if let shape, !plan.ranges.isEmpty {
       let path: AccessPlan.Path = plan.path == .primaryKey ? .scan : plan.path
       known.keep(KnownPlan(path: path, outline: PlanOutline(plan, of: request)), for: shape)
     }
-    return (plan, false)
+    return .made(plan, isReused: false)
   }
 }
 

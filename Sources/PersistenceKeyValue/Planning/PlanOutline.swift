@@ -54,38 +54,47 @@ final class PlanOutline: Sendable {
     valueless.ranges = []
     valueless.native = nil
     (self.valueless, self.equals, self.lower, self.upper) = (valueless, equals, lower, upper)
-    guard self.plan(of: request) == plan else { return nil }
+    guard let range = range(of: request), self.plan(of: request, range) == plan else { return nil }
   }
 
-  /// The plan of a request of the same shape; nil if its values leave an empty range.
+  var path: AccessPlan.Path { valueless.path }
+  var indexedComponents: Int { valueless.indexedComponents }
+  var isReversed: Bool { valueless.isReversed }
+  var isOrdered: Bool { valueless.isOrdered }
+
+  /// The plan of a request of the same shape, whose range this is.
+  func plan(of request: FetchRequest, _ range: AccessPlan.Range) -> AccessPlan {
+    var made = valueless
+    made.ranges = [range]
+    made.native = request.predicate
+    return made
+  }
+
+  /// The range of a request of the same shape; nil if its values leave an empty one.
   ///
-  /// The plan has no residual condition, so its rows are right only if conditions of one shape differ in values alone.
-  func plan(of request: FetchRequest) -> AccessPlan? {
+  /// No residual condition is evaluated, so the rows are right only if conditions of one shape differ in values alone.
+  func range(of request: FetchRequest) -> AccessPlan.Range? {
     var range = AccessPlan.Range()
     for condition in equals {
       guard let bound = Self.bound(condition, of: request) else { return nil }
       range.equals.append(bound.value)
     }
-    if lower != nil || upper != nil {
-      // A comparison never matches nil, which sorts first.
-      var start = AccessPlan.Bound(.null, isInclusive: false)
-      var end: AccessPlan.Bound?
-      if let lower {
-        guard let bound = Self.bound(lower, of: request) else { return nil }
-        start = bound
-      }
-      if let upper {
-        guard let bound = Self.bound(upper, of: request) else { return nil }
-        let order = PersistentValue.compare(start.value, bound.value)
-        guard order < 0 || (order == 0 && start.isInclusive && bound.isInclusive) else { return nil }
-        end = bound
-      }
-      range.next = .bounds(lower: start, upper: end)
+    guard lower != nil || upper != nil else { return range }
+    // A comparison never matches nil, which sorts first.
+    var start = AccessPlan.Bound(.null, isInclusive: false)
+    var end: AccessPlan.Bound?
+    if let lower {
+      guard let bound = Self.bound(lower, of: request) else { return nil }
+      start = bound
     }
-    var made = valueless
-    made.ranges = [range]
-    made.native = request.predicate
-    return made
+    if let upper {
+      guard let bound = Self.bound(upper, of: request) else { return nil }
+      let order = PersistentValue.compare(start.value, bound.value)
+      guard order < 0 || (order == 0 && start.isInclusive && bound.isInclusive) else { return nil }
+      end = bound
+    }
+    range.next = .bounds(lower: start, upper: end)
+    return range
   }
 
   /// The value of a condition, and whether the condition includes it; nil if the request compares otherwise.

@@ -25,7 +25,7 @@ final class CursorResults: StorageResults {
   }
 
   var usesRandomAccess: Bool {
-    guard query.request.limit == nil, query.plan.isWholeIndex else { return false }
+    guard query.request.limit == nil, query.isWholeIndex else { return false }
     return !query.isKeyOnly(selection ?? Array(query.binding.declared.fields.indices))
   }
 
@@ -82,35 +82,26 @@ final class CursorResults: StorageResults {
     }
     let cursor = try RowCursor(query, reader, from: bookmark.position, filling: wanted)
     defer { cursor.close() }
-    let isAtOnce = readsAtOnce(start, end)
     var row = bookmark.row
     while row < end, let record = try cursor.next() {
-      if !isAtOnce, row % KeysetBookmarks<Bookmark>.interval == 0 {
+      // Without a filter, the first row is where the path begins.
+      if row % KeysetBookmarks<Bookmark>.interval == 0, row > 0 || query.isFiltered {
         state.withLock { $0.bookmarks.remember(cursor.bookmark, at: row) }
       }
       if row >= start { try body(cursor, record) }
       row += 1
     }
-    if isAtOnce {
-      if row < end { state.withLock { $0.total = row } }
-      return row
-    }
+    let isWhole = start == window.lowerBound && (row < end || end == window.upperBound)
     state.withLock { state in
       if row < end { state.total = row }
+      // No page follows, and another read from the beginning is as fast as one from a bookmark.
+      if isWhole, !query.isFiltered, row <= KeysetBookmarks<Bookmark>.interval { return }
       // The last row of a page is read again before the next page. A cursor at the end may have lost its last entry.
       if cursor.entry != nil, row >= end || reader.keepsEntries {
         state.bookmarks.rememberPageEnd(cursor.bookmark, at: row - 1)
       }
     }
     return row
-  }
-
-  /// Whether a read takes the whole of a small result, whose rows are the first ones of the path.
-  ///
-  /// No page follows, and another read from the beginning is as fast as one from a bookmark.
-  private func readsAtOnce(_ start: Int, _ end: Int) -> Bool {
-    query.predicate == nil && start == window.lowerBound && end == window.upperBound
-      && end <= KeysetBookmarks<Bookmark>.interval
   }
 
   /// The nearest bookmark at or before a row; nil where the row lies beyond the known end.

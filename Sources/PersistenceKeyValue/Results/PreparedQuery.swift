@@ -8,9 +8,13 @@ final class PreparedQuery: Sendable {
   let request: FetchRequest
   let binding: ModelBinding
   let location: String
-  let plan: AccessPlan
-  /// Whether the path is known from an earlier request.
-  private let isReused: Bool
+  private let chosen: ChosenPlan
+  /// Whether the path yields the request's total order; otherwise the rows are sorted.
+  private let isOrdered: Bool
+  /// Whether the query matches every record of the model, which it reads by the key.
+  let isWhole: Bool
+  /// Whether the plan reads a whole secondary index.
+  let isWholeIndex: Bool
   let path: AccessPath
   /// The fields in the keys of the path.
   let fields: EntryFields
@@ -28,41 +32,52 @@ final class PreparedQuery: Sendable {
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
-    let indexes = binding.readableIndexes
-    let plan: AccessPlan
-    var isReused = false
-    if let choose = reader.workspace.planChooser {
+    let (indexes, workspace) = (binding.readableIndexes, reader.workspace)
+    let chosen: ChosenPlan
+    if let choose = workspace.planChooser {
       let plans = AccessPlanner(request, indexes: indexes, needs: needs).all()
-      plan = plans[choose(plans.count)]
+      chosen = .made(plans[choose(plans.count)], isReused: false)
     } else if request.isPlannedAnew {
-      plan = try AccessPlanner(request, indexes: indexes, needs: needs).best(
-        PathStatistics(binding: binding, reader: reader, location: location))
+      let statistics = PathStatistics(binding: binding, reader: reader, location: location)
+      let planner = AccessPlanner(request, indexes: indexes, needs: needs)
+      chosen = .made(try planner.best(statistics), isReused: false)
     } else {
-      (plan, isReused) = try AccessPlanner.best(
+      chosen = try AccessPlanner.best(
         request, indexes: indexes, needs: needs,
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
-    let key = reader.workspace.acquireBuffer()
-    defer { reader.workspace.release(key) }
-    try self.init(
-      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location, in: key)
+    let key = workspace.acquireBuffer()
+    defer { workspace.release(key) }
+    try self.init(request, binding, chosen, longestKey: reader.longestKey, location: location, in: key)
   }
 
   init(
-    _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, isReused: Bool = false,
-    longestKey: Int, location: String, in key: ByteBuffer = ByteBuffer()
+    _ request: FetchRequest, _ binding: ModelBinding, _ chosen: ChosenPlan, longestKey: Int, location: String,
+    in key: ByteBuffer = ByteBuffer()
   ) throws {
     self.request = request
     self.binding = binding
     self.location = location
-    self.plan = plan
-    self.isReused = isReused
-    path = try AccessPath(plan, binding, longestKey: longestKey, in: key)
+    self.chosen = chosen
+    var residual: PredicateNode?
+    switch chosen {
+    case .made(let plan, _):
+      path = try AccessPath(plan, binding, longestKey: longestKey, in: key)
+      intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
+      (isOrdered, isWholeIndex, residual) = (plan.isOrdered, plan.isWholeIndex, plan.residual)
+      isWhole = plan.path == .scan && plan.anchor == nil && residual == nil && !plan.ranges.isEmpty
+    case .known(let outline, let range):
+      path = try AccessPath(outline, range, binding, longestKey: longestKey, in: key)
+      intersections = []
+      isOrdered = outline.isOrdered
+      isWholeIndex = outline.path.isIndex && range == AccessPlan.Range()
+      isWhole = outline.path == .scan
+    }
     fields = EntryFields(of: path, binding)
-    intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
-    let isWidened = path.isWidened || intersections.contains { $0.isWidened }
-    let residual = isWidened ? request.predicateWithAnchor : plan.residual
+    if path.isWidened || intersections.contains(where: { $0.isWidened }) {
+      residual = request.predicateWithAnchor
+    }
     predicate = try residual.map { try CompiledPredicate($0, in: binding.declared) }
     let keyFields = fields.positions
     let (byKey, rest) =
@@ -73,8 +88,8 @@ final class PreparedQuery: Sendable {
     restPredicate = try rest.map { try CompiledPredicate($0, in: binding.declared) }
   }
 
-  /// Whether the query matches every record of the model.
-  var isWhole: Bool { plan.path == .scan && plan.anchor == nil && predicate == nil && !plan.ranges.isEmpty }
+  /// Whether entries of the path may not match.
+  var isFiltered: Bool { predicate != nil || !intersections.isEmpty }
 
   /// Whether these fields can be decoded from keys that are not cut.
   func isKeyOnly(_ wanted: [Int]) -> Bool { restPredicate == nil && fields.cover(wanted) }
@@ -83,8 +98,8 @@ final class PreparedQuery: Sendable {
   func queryPlan(selecting wanted: [Int]?) -> QueryPlan {
     let wanted = wanted ?? Array(binding.declared.fields.indices)
     // Sorted rows are looked up by their keys.
-    var plan = plan.queryPlan(for: request, isIndexOnly: plan.isOrdered && isKeyOnly(wanted))
-    plan.isReused = isReused
+    var plan = chosen.plan(of: request).queryPlan(for: request, isIndexOnly: isOrdered && isKeyOnly(wanted))
+    plan.isReused = chosen.isReused
     return plan
   }
 
@@ -133,7 +148,7 @@ final class PreparedQuery: Sendable {
   func results(_ reader: any ByteReader, _ source: any ByteSource, selecting positions: [Int]? = nil) throws
     -> any StorageResults
   {
-    plan.isOrdered
+    isOrdered
       ? CursorResults(self, source, selecting: positions)
       : SortedResults(self, try sort(reader), source, selecting: positions)
   }
@@ -141,7 +156,7 @@ final class PreparedQuery: Sendable {
   /// The stored keys of the rows after offset and limit.
   func storedKeys(_ reader: any ByteReader) throws -> StoredKeys {
     var keys = StoredKeys()
-    guard plan.isOrdered || (request.limit == nil && request.offset == 0) else {
+    guard isOrdered || (request.limit == nil && request.offset == 0) else {
       let sorted = try sort(reader)
       for index in min(request.offset, sorted.count)..<sorted.count {
         sorted.withKey(at: index) { keys.append($0) }

@@ -17,7 +17,7 @@ final class RowCursor {
   private let conditionInUse: Unmanaged<PackedCondition>?
   let access: RecordAccess
   let row: RowBuffer
-  private let reader: any ByteReader
+  private let workspace: KeyValueWorkspace
   private let isIndexed: Bool
   /// The fields that ``row`` contains after ``next()``; nil if the caller reads whole records.
   private let wanted: [Int]?
@@ -51,7 +51,6 @@ final class RowCursor {
     entries = try IndexCursor(query.path, query.binding, reader: reader, from: bookmark)
     self.query = query
     program = query.predicate.map { Unmanaged.passUnretained($0.program) }
-    self.reader = reader
     self.wanted = wanted
     access = RecordAccess(query.binding, reader, location: query.location)
     isIndexed = query.path.index != nil
@@ -72,14 +71,15 @@ final class RowCursor {
     _ = wantedPositions.initialize(from: more)
     isUnconditional = query.predicate == nil && more.isEmpty
     decidesByKey = readsKeys
-    row = reader.workspace.acquireRow(query.binding.layout.count)
-    storedKeyBuffer = reader.workspace.acquireBuffer()
+    workspace = reader.workspace
+    row = workspace.acquireRow(query.binding.layout.count)
+    storedKeyBuffer = workspace.acquireBuffer()
   }
 
   func close() {
     entries.close()
-    reader.workspace.release(row)
-    reader.workspace.release(storedKeyBuffer)
+    workspace.release(row)
+    workspace.release(storedKeyBuffer)
     wantedPositions.deallocate()
   }
 
