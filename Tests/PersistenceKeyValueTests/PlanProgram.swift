@@ -47,7 +47,8 @@ final class PlanProgram {
         let plans = AccessPlanner(request, indexes: binding.model.schema.indexes).all()
         let longest = reader.longestKey
         for plan in plans {
-          let query = try PreparedQuery(request, binding, plan, longestKey: longest, location: "plans")
+          let query = try PreparedQuery(
+            request, binding, .made(plan, isReused: false), longestKey: longest, location: "plans")
           try check(query, reader, source)
         }
         try checkAggregates(of: request, plans, binding, reader)
@@ -118,7 +119,8 @@ extension PlanProgram {
       let reading = AggregateReading(request: request, binding: binding, reader: reader, location: "plans")
       try #require(outcome { try reading.groups() } == expected, "\(request)")
       for plan in plans {
-        let query = try PreparedQuery(rows, binding, plan, longestKey: reader.longestKey, location: "plans")
+        let query = try PreparedQuery(
+          rows, binding, .made(plan, isReused: false), longestKey: reader.longestKey, location: "plans")
         try #require(outcome { try reading.folded(query) } == expected, "\(request): \(plan)")
       }
     }
@@ -154,7 +156,8 @@ extension PlanProgram {
     let binding = try transaction.writableBinding(schema)
     let plan = AccessPlanner(rows, indexes: binding.model.schema.indexes).all()[number]
     return try PreparedQuery(
-      rows, binding, plan, longestKey: transaction.writer.longestKey, location: "plans")
+      rows, binding, .made(plan, isReused: false), longestKey: transaction.writer.longestKey,
+      location: "plans")
   }
 
   /// The outcome and the effect of a change in the memory context, which is rolled back.

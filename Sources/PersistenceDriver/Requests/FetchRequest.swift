@@ -124,10 +124,12 @@ extension FetchRequest {
   public static func == (left: FetchRequest, right: FetchRequest) -> Bool {
     guard left.isPlannedAnew == right.isPlannedAnew else { return false }
     let (one, other) = (left.parts, right.parts)
-    return one === other
-      || one.schema == other.schema && one.predicate == other.predicate && one.order == other.order
-        && one.totalOrder == other.totalOrder && one.limit == other.limit && one.offset == other.offset
-        && one.after == other.after
+    if one === other { return true }
+    guard one.schema == other.schema, one.limit == other.limit, one.offset == other.offset else {
+      return false
+    }
+    guard one.predicate == other.predicate, one.after == other.after else { return false }
+    return one.order == other.order && one.totalOrder == other.totalOrder
   }
 
   /// Hashes the model, the filter, the order and the page.

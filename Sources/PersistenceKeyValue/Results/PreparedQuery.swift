@@ -88,6 +88,9 @@ final class PreparedQuery: Sendable {
     restPredicate = try rest.map { try CompiledPredicate($0, in: binding.declared) }
   }
 
+  /// The whole plan; made anew for a known one.
+  var plan: AccessPlan { chosen.plan(of: request) }
+
   /// Whether entries of the path may not match.
   var isFiltered: Bool { predicate != nil || !intersections.isEmpty }
 
@@ -98,7 +101,7 @@ final class PreparedQuery: Sendable {
   func queryPlan(selecting wanted: [Int]?) -> QueryPlan {
     let wanted = wanted ?? Array(binding.declared.fields.indices)
     // Sorted rows are looked up by their keys.
-    var plan = chosen.plan(of: request).queryPlan(for: request, isIndexOnly: isOrdered && isKeyOnly(wanted))
+    var plan = self.plan.queryPlan(for: request, isIndexOnly: isOrdered && isKeyOnly(wanted))
     plan.isReused = chosen.isReused
     return plan
   }
