@@ -49,40 +49,71 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
 }
 
 extension LMDBEnvironment {
-  /// The largest number of readers of one version, which concurrent threads use.
-  private static var sharedLimit: Int { 8 }
-
   /// A snapshot of the newest state, with a reader that others have already if no thread uses it now.
   func snapshot(_ session: LMDBSession) throws -> LMDBSnapshot {
-    let shared: LMDBReader? = state.withLock { state in
-      guard let handle = state.handle, !state.shared.isEmpty else { return nil }
-      let newest = handle.newestTransaction
-      let current = state.shared.filter { $0.version == newest }
-      let idle = current.first { $0.users.load(ordering: .relaxed) == 0 }
-      let isFull = current.count >= Self.sharedLimit
-      let found = idle ?? (isFull ? current.min { $0.shares < $1.shares } : nil)
-      found?.shares += 1
-      return found
+    // Most snapshots take the lock once: it costs as much as to begin to read.
+    let known: LMDBReader? = state.withLock { state in
+      if let reader = state.sharedReader() { return reader }
+      return state.renewedReader()
     }
-    if let shared { return LMDBSnapshot(shared, session) }
+    if let known { return LMDBSnapshot(known, session) }
     let reader = try acquireReader()
-    state.withLock { state in
-      state.pinned += 1
-      reader.shares = 1
-      state.shared.append(reader)
-    }
+    state.withLock { $0.share(reader) }
     return LMDBSnapshot(reader, session)
   }
 
   /// Ends a snapshot's share of a reader, and releases the reader with the last one.
   func releaseShare(of reader: LMDBReader) {
-    let isLast = state.withLock { state in
+    let isSuperfluous: Bool = state.withLock { state in
       reader.shares -= 1
       guard reader.shares == 0 else { return false }
       if let index = state.shared.lastIndex(where: { $0 === reader }) { state.shared.remove(at: index) }
-      return true
+      // Nobody finds the reader in the list any more, so nobody shares it while it is reset.
+      reader.reset()
+      state.pinned -= 1
+      return !state.keepIdle(reader)
     }
-    // Nobody finds the reader in the list any more, so nobody shares it while it is reset.
-    if isLast { release(reader, wasPinned: true) }
+    if isSuperfluous { discard(reader) }
+  }
+}
+
+extension LMDBEnvironment.State {
+  /// The largest number of readers of one version, which concurrent threads use.
+  private static var sharedLimit: Int { 8 }
+
+  /// A reader of the newest state that snapshots share, with one share more; nil if another reader serves better.
+  fileprivate func sharedReader() -> LMDBReader? {
+    guard let handle, !shared.isEmpty else { return nil }
+    let newest = handle.newestTransaction
+    let current = shared.filter { $0.version == newest }
+    let idle = current.first { $0.users.load(ordering: .relaxed) == 0 }
+    let isFull = current.count >= Self.sharedLimit
+    let found = idle ?? (isFull ? current.min { $0.shares < $1.shares } : nil)
+    found?.shares += 1
+    return found
+  }
+
+  /// An idle reader, moved to the newest state and shared; nil if there is none, or if a renewal fails.
+  ///
+  /// Then the general way meets the reason again, and mends it or throws it.
+  fileprivate mutating func renewedReader() -> LMDBReader? {
+    // Otherwise, readers wait until the file has been reopened.
+    guard handle != nil, !isSuspect, reopenReason == nil, let reader = idle.popLast() else { return nil }
+    do {
+      try reader.renew()
+    } catch {
+      reader.close()
+      return nil
+    }
+    live += 1
+    share(reader)
+    return reader
+  }
+
+  /// Lists an active reader for the snapshots of its version, with the share of the first one.
+  fileprivate mutating func share(_ reader: LMDBReader) {
+    pinned += 1
+    reader.shares = 1
+    shared.append(reader)
   }
 }

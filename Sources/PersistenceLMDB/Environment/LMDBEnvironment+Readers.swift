@@ -57,17 +57,9 @@ extension LMDBEnvironment {
   }
 
   /// Returns a reader for reuse.
-  func release(_ reader: LMDBReader, wasPinned: Bool = false) {
+  func release(_ reader: LMDBReader) {
     reader.reset()
-    let isKept = state.withLock { state in
-      if wasPinned { state.pinned -= 1 }
-      guard let handle = state.handle, handle === reader.handle, state.idle.count < handle.idleLimit else {
-        return false
-      }
-      state.live -= 1
-      state.idle.append(reader)
-      return true
-    }
+    let isKept = state.withLock { $0.keepIdle(reader) }
     if !isKept { discard(reader) }
   }
 
@@ -140,6 +132,16 @@ extension LMDBEnvironment {
     }
     for reader in idle { reader.close() }
     return handle.clearStaleReaders() > 0 || !idle.isEmpty
+  }
+}
+
+extension LMDBEnvironment.State {
+  /// Keeps a reader that was reset for reuse; returns false if the caller has to close it.
+  mutating func keepIdle(_ reader: LMDBReader) -> Bool {
+    guard let handle, handle === reader.handle, idle.count < handle.idleLimit else { return false }
+    live -= 1
+    idle.append(reader)
+    return true
   }
 }
 
