@@ -32,8 +32,8 @@ struct IndexCursor: ~Copyable {
   /// Whether the prefetched entries extend beyond the range.
   private var isBeyond = false
 
-  private static let firstStride = 8
-  private static let longestStride = 32
+  private static let firstStride = 2  // finds the end of a range with one entry, and soon that of ten
+  static let longestStride = 32
 
   private var range: Int
   private var start: Bookmark?
@@ -62,7 +62,7 @@ struct IndexCursor: ~Copyable {
     recordKey.append(binding.prefix)
     prefixLength = binding.prefix.count
     limit = workspace.acquireBuffer()
-    ahead = .allocate(capacity: Self.longestStride)
+    ahead = workspace.acquireEntries()
     range = bookmark.range
     start = bookmark
   }
@@ -72,8 +72,8 @@ struct IndexCursor: ~Copyable {
     reader.release(cursor)
     workspace.release(recordKey)
     workspace.release(limit)
+    workspace.release(ahead)
     if isIndexed { reader.release(records) }
-    ahead.deallocate()
   }
 
   /// The next entry; nil at the end.

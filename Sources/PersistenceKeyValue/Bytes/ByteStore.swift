@@ -150,6 +150,8 @@ package protocol ByteSource: AnyObject, Sendable {
 package final class KeyValueWorkspace {
   @exclusivity(unchecked) private var rows: [RowBuffer] = []
   @exclusivity(unchecked) private var buffers: [ByteBuffer] = []
+  /// Memory for entries that a cursor reads ahead; nil while a cursor uses it.
+  @exclusivity(unchecked) private var entries: UnsafeMutableBufferPointer<OrderedEntry>?
 
   /// The binding that was used last; no other reader shares its reference counts.
   @exclusivity(unchecked) var binding: ModelBinding?
@@ -160,6 +162,8 @@ package final class KeyValueWorkspace {
   let planChooser: PlanChooser?
 
   package init(planChooser: PlanChooser? = nil) { self.planChooser = planChooser }
+
+  deinit { entries?.deallocate() }
 
   /// A row buffer with a number of fields; the caller releases it.
   func acquireRow(_ count: Int) -> RowBuffer {
@@ -182,5 +186,16 @@ package final class KeyValueWorkspace {
   func release(_ buffer: consuming ByteBuffer) {
     buffer.clear()
     if buffers.count < 8 { buffers.append(buffer) }
+  }
+
+  /// Memory for the entries that a cursor reads ahead, which is not initialized; the caller releases it.
+  func acquireEntries() -> UnsafeMutableBufferPointer<OrderedEntry> {
+    guard let known = entries else { return .allocate(capacity: IndexCursor.longestStride) }
+    entries = nil
+    return known
+  }
+
+  func release(_ memory: UnsafeMutableBufferPointer<OrderedEntry>) {
+    if entries == nil { entries = memory } else { memory.deallocate() }
   }
 }
