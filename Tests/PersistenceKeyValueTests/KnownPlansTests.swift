@@ -177,4 +177,48 @@ struct KnownPlansTests {
       }
     }
   }
+
+  @Test("a plan serves the fields, the order, the page and the form of the condition that it was made for")
+  func ownRequests() throws {
+    let statistics = FixedStatistics(total: 1_000_000, entries: 10)
+    let rating = PredicateNode.comparison(field: "rating", .equal, .text("a"))
+    let title = PredicateNode.comparison(field: "title", .greater, .text("b"))
+    let conditions: [PredicateNode?] = [
+      nil, rating, .all([rating]), .all([rating, title]), .all([title, rating]),
+      .comparison(field: "rating", .equal, .null), .any([rating]),
+      .comparison(field: "id", .equal, .integer(1)),
+    ]
+    let needs = [
+      AccessNeeds.rows, .count, AccessNeeds(fields: ["rating"], isOrdered: true),
+      AccessNeeds(fields: ["title"], isOrdered: true),
+    ]
+    // An equal schema has another identity.
+    let (one, other) = (try schema.get(), try KnownPlansTests().schema.get())
+    var asked: [(request: FetchRequest, planner: AccessPlanner)] = []
+    for condition in conditions {
+      for needs in needs {
+        for order in Self.orders {
+          let request = try FetchRequest(one, where: condition, order: order)
+          asked.append((request, AccessPlanner(request, indexes: one.indexes, needs: needs)))
+        }
+        let anchor = PageAnchor([.integer(7)])
+        let page = try FetchRequest(one, where: condition, limit: 3, offset: 1, after: anchor)
+        asked.append((page, AccessPlanner(page, indexes: one.indexes, needs: needs)))
+      }
+      let request = try FetchRequest(other, where: condition)
+      asked.append((request, AccessPlanner(request, indexes: other.indexes, needs: .rows)))
+    }
+    let anew = try asked.map { try $0.planner.best(statistics) }
+    for (earlier, earlierPlanner) in asked {
+      let known = KnownPlans()
+      // The second call finds the outline, which serves first from then on.
+      for _ in 0..<2 { _ = try earlierPlanner.best(statistics, knowing: known) }
+      for (position, (request, planner)) in asked.enumerated() {
+        let found = try planner.best(statistics, knowing: known).plan
+        let expected = anew[position]
+        let isSame = expected.ranges.isEmpty ? found.ranges.isEmpty : found == expected
+        try #require(isSame, "\(request) after \(earlier): \(found) instead of \(expected)")
+      }
+    }
+  }
 }

@@ -16,56 +16,54 @@ struct AccessPath: Sendable {
   /// Encodes the values of a plan, in a buffer that the caller may use again.
   init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer()) throws
   {
-    try self.init(
-      plan.path, plan.ranges, indexed: plan.indexedComponents, after: plan.anchor,
-      isReversed: plan.isReversed, binding, longestKey: longestKey, in: key)
-  }
-
-  /// Encodes the values of the only range of a known plan.
-  init(
-    _ outline: PlanOutline, _ range: AccessPlan.Range, _ binding: ModelBinding, longestKey: Int,
-    in key: ByteBuffer
-  ) throws {
-    try self.init(
-      outline.path, CollectionOfOne(range), indexed: outline.indexedComponents, after: nil,
-      isReversed: outline.isReversed, binding, longestKey: longestKey, in: key)
-  }
-
-  private init(
-    _ path: AccessPlan.Path, _ planned: some Collection<AccessPlan.Range>, indexed: Int,
-    after anchor: [PersistentValue]?, isReversed: Bool, _ binding: ModelBinding, longestKey: Int,
-    in key: ByteBuffer
-  ) throws {
-    self.isReversed = isReversed
-    let prefix: [UInt8]
-    switch path {
-    case .scan, .primaryKey:
-      (space, form, index) = (.records, .records(longest: longestKey), nil)
-      prefix = binding.prefix
-    case .index(let number):
-      (space, form, index) = (.indexes, .entries(longest: longestKey), binding.readable[number])
-      prefix = binding.readable[number].prefix
-    }
-    ranges = []
-    for range in planned {
+    self.init(plan.path, isReversed: plan.isReversed, binding, longestKey: longestKey)
+    let prefix = index?.prefix ?? binding.prefix
+    for range in plan.ranges {
       key.clear()
       key.append(prefix)
       for value in range.equals { try KeyCodec.append(value: value, to: key) }
-      try add(range, key, indexed: indexed)
+      try add(range.next, behind: range.equals.count, of: plan.indexedComponents, key)
     }
-    if let anchor { try clip(to: anchor, prefix) }
+    if let anchor = plan.anchor { try clip(to: anchor, prefix) }
     ranges.removeAll(where: \.isEmpty)
     merge()
   }
 
-  /// Adds the bytes of a range, given the encoded equal components.
-  private mutating func add(_ range: AccessPlan.Range, _ key: ByteBuffer, indexed: Int) throws {
-    switch range.next {
+  /// Encodes the values of a request, whose known plan has one range with these bounds.
+  init(
+    _ outline: PlanOutline, _ next: AccessPlan.Next, of request: FetchRequest, _ binding: ModelBinding,
+    longestKey: Int, in key: ByteBuffer
+  ) throws {
+    self.init(outline.path, isReversed: outline.isReversed, binding, longestKey: longestKey)
+    key.clear()
+    key.append(index?.prefix ?? binding.prefix)
+    try outline.appendEquals(of: request, to: key)
+    try add(next, behind: outline.equalComponents, of: outline.indexedComponents, key)
+    if ranges.contains(where: \.isEmpty) { ranges = [] }
+  }
+
+  /// The path without its ranges.
+  private init(_ path: AccessPlan.Path, isReversed: Bool, _ binding: ModelBinding, longestKey: Int) {
+    self.isReversed = isReversed
+    ranges = []
+    switch path {
+    case .scan, .primaryKey:
+      (space, form, index) = (.records, .records(longest: longestKey), nil)
+    case .index(let number):
+      (space, form, index) = (.indexes, .entries(longest: longestKey), binding.readable[number])
+    }
+  }
+
+  /// Adds the bytes of a range, given the encoded equal components and their number, and that of the indexed ones.
+  private mutating func add(_ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer)
+    throws
+  {
+    switch next {
     case .all:
       let lower = key.array
-      if index != nil, range.equals.count >= indexed, lower.count > form.runLength {
+      if index != nil, equals >= indexed, lower.count > form.runLength {
         // The values are longer than a stored key. Their entries share the digest of exactly these values.
-        let isExact = range.equals.count == indexed && form.storeEntryPrefix(key)
+        let isExact = equals == indexed && form.storeEntryPrefix(key)
         let prefix = isExact ? key.array : Array(lower.prefix(form.runLength))
         isWidened = true
         ranges.append(ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix)))

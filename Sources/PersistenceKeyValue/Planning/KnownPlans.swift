@@ -7,21 +7,40 @@ import PersistenceDriverSupport
 package final class KnownPlans: Sendable {
   private static let limit = 256
 
-  private let plans = Lock<[RequestShape: KnownPlan]>([:])
+  private struct State {
+    var plans: [RequestShape: KnownPlan] = [:]
+    /// The outline that served last: most requests have the shape of the one before.
+    var latest: PlanOutline?
+  }
+
+  private let state = Lock(State())
 
   package init() {}
 
   /// The number of known shapes.
-  package var count: Int { plans.withLock { $0.count } }
+  package var count: Int { state.withLock { $0.plans.count } }
+
+  /// The plan of a request of the shape that was asked for last.
+  func latest(for request: FetchRequest, _ needs: AccessNeeds) -> ChosenPlan? {
+    let latest: PlanOutline? = state.withLock { $0.latest }
+    guard let latest, latest.serves(request, needs), let next = latest.next(of: request) else { return nil }
+    return .known(latest, next)
+  }
 
   /// What is known of the plans of a shape; nil if nothing is.
-  func plan(for shape: RequestShape) -> KnownPlan? { plans.withLock { $0[shape] } }
+  func plan(for shape: RequestShape) -> KnownPlan? {
+    state.withLock { state in
+      let known = state.plans[shape]
+      if let outline = known?.outline { state.latest = outline }
+      return known
+    }
+  }
 
   /// Keeps what the plans of a shape have in common.
   func keep(_ plan: KnownPlan, for shape: RequestShape) {
-    plans.withLock { plans in
-      if plans.count >= Self.limit { plans.removeAll() }
-      plans[shape] = plan
+    state.withLock { state in
+      if state.plans.count >= Self.limit { state.plans.removeAll() }
+      state.plans[shape] = plan
     }
   }
 }
@@ -36,8 +55,8 @@ struct KnownPlan: Sendable {
 /// The plan that was chosen for a request.
 enum ChosenPlan: Sendable {
   case made(AccessPlan, isReused: Bool)
-  /// A known plan with the range of this request; to make it whole takes as long as to plan, and few callers need it.
-  case known(PlanOutline, AccessPlan.Range)
+  /// A known plan with the bounds of this request; to make it whole takes as long as to plan, and few callers need it.
+  case known(PlanOutline, AccessPlan.Next)
 
   /// Whether the path is known from an earlier request of the same shape.
   var isReused: Bool {
@@ -51,7 +70,7 @@ enum ChosenPlan: Sendable {
   func plan(of request: FetchRequest) -> AccessPlan {
     switch self {
     case .made(let plan, _): plan
-    case .known(let outline, let range): outline.plan(of: request, range)
+    case .known(let outline, let next): outline.plan(of: request, next)
     }
   }
 }
@@ -70,10 +89,11 @@ extension AccessPlanner {
     _ request: FetchRequest, indexes: [IndexSchema], needs: AccessNeeds, _ statistics: some PlanStatistics,
     knowing known: KnownPlans
   ) throws -> ChosenPlan {
+    if let latest = known.latest(for: request, needs) { return latest }
     let shape = RequestShape(request, needs)
     let earlier = shape.flatMap { known.plan(for: $0) }
-    if let outline = earlier?.outline, let range = outline.range(of: request) {
-      return .known(outline, range)
+    if let outline = earlier?.outline, outline.serves(request, needs), let next = outline.next(of: request) {
+      return .known(outline, next)
     }
     let planner = AccessPlanner(request, indexes: indexes, needs: needs)
     if let earlier { return .made(planner.uncompared(earlier.path).plan, isReused: true) }
@@ -84,7 +104,7 @@ extension AccessPlanner {
     // Without ranges, the values decided.
     if let shape, !plan.ranges.isEmpty {
       let path: AccessPlan.Path = plan.path == .primaryKey ? .scan : plan.path
-      known.keep(KnownPlan(path: path, outline: PlanOutline(plan, of: request)), for: shape)
+      known.keep(KnownPlan(path: path, outline: PlanOutline(plan, of: request, needs)), for: shape)
     }
     return .made(plan, isReused: false)
   }
@@ -150,7 +170,8 @@ struct RequestShape: Hashable {
 }
 
 extension ComparisonOperator {
-  fileprivate var shape: UInt8 {
+  /// The operator in a shape.
+  var shape: UInt8 {
     switch self {
     case .equal: 0
     case .notEqual: 1

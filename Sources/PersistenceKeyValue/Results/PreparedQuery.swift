@@ -32,18 +32,21 @@ final class PreparedQuery: Sendable {
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
-    let (indexes, workspace) = (binding.readableIndexes, reader.workspace)
+    let workspace = reader.workspace
     let chosen: ChosenPlan
     if let choose = workspace.planChooser {
-      let plans = AccessPlanner(request, indexes: indexes, needs: needs).all()
+      let plans = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs).all()
       chosen = .made(plans[choose(plans.count)], isReused: false)
     } else if request.isPlannedAnew {
       let statistics = PathStatistics(binding: binding, reader: reader, location: location)
-      let planner = AccessPlanner(request, indexes: indexes, needs: needs)
+      let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
       chosen = .made(try planner.best(statistics), isReused: false)
+    } else if let latest = binding.knownPlans.latest(for: request, needs) {
+      // Asked before there are statistics, which hold all that they may read.
+      chosen = latest
     } else {
       chosen = try AccessPlanner.best(
-        request, indexes: indexes, needs: needs,
+        request, indexes: binding.readableIndexes, needs: needs,
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
@@ -67,11 +70,11 @@ final class PreparedQuery: Sendable {
       intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
       (isOrdered, isWholeIndex, residual) = (plan.isOrdered, plan.isWholeIndex, plan.residual)
       isWhole = plan.path == .scan && plan.anchor == nil && residual == nil && !plan.ranges.isEmpty
-    case .known(let outline, let range):
-      path = try AccessPath(outline, range, binding, longestKey: longestKey, in: key)
+    case .known(let outline, let next):
+      path = try AccessPath(outline, next, of: request, binding, longestKey: longestKey, in: key)
       intersections = []
       isOrdered = outline.isOrdered
-      isWholeIndex = outline.path.isIndex && range == AccessPlan.Range()
+      isWholeIndex = outline.path.isIndex && outline.equalComponents == 0 && next == .all
       isWhole = outline.path == .scan
     }
     fields = EntryFields(of: path, binding)
