@@ -76,6 +76,16 @@ public struct FetchRequest: Sendable, Hashable {
       throw PersistenceError.invalidRequest("the offset is \(offset); use zero or more")
     }
     let checked = try predicate?.validated(for: schema)
+    let (unique, total) = try Self.orders(order, of: schema)
+    if let after { try Self.validate(after, in: total, of: schema) }
+    parts = Parts(schema, checked, unique, total, limit, offset, after)
+  }
+
+  /// The order without repeated fields, and with tie-breakers.
+  private static func orders(_ order: [FieldOrder], of schema: ModelSchema) throws
+    -> (unique: [FieldOrder], total: [FieldOrder])
+  {
+    if order.isEmpty { return (order, schema.keyOrder) }
     // Orders are short: a search of them is faster than a set, which allocates and hashes.
     var total: [FieldOrder] = []
     total.reserveCapacity(order.count + schema.key.count)
@@ -97,8 +107,7 @@ public struct FetchRequest: Sendable, Hashable {
     for field in schema.key where !isOrdered(by: field) {
       total.append(FieldOrder(field, isDescending: direction))
     }
-    if let after { try Self.validate(after, in: total, of: schema) }
-    parts = Parts(schema, checked, unique, total, limit, offset, after)
+    return (unique, total)
   }
 
   private static func validate(_ anchor: PageAnchor, in totalOrder: [FieldOrder], of schema: ModelSchema)

@@ -97,6 +97,9 @@ public struct ModelSchema: Sendable {
   /// A stored tag avoids contended reference counts of the field lists on the lookup path.
   var soleKeyTag: RowCell.Tag? { storage.soleKeyTag }
 
+  /// The order by ascending key, which requests without another order share.
+  var keyOrder: [FieldOrder] { storage.keyOrder }
+
   /// The cells that each field accepts, by position.
   var cellRules: [CellRule] { storage.cellRules }
 
@@ -111,6 +114,7 @@ public struct ModelSchema: Sendable {
     let fields: [FieldSchema]
     let key: [String]
     let keyPositions: [Int]
+    let keyOrder: [FieldOrder]
     let indexes: [IndexSchema]
     private let positions: [StoredName: Int]
     /// The sketches of the fields' names, by position; none if there are many.
@@ -126,6 +130,7 @@ public struct ModelSchema: Sendable {
       self.fields = fields
       self.key = key
       self.keyPositions = keyPositions
+      keyOrder = key.map { FieldOrder($0) }
       self.indexes = indexes
       self.positions = positions
       let sketches = fields.count <= 16 ? fields.compactMap { Storage.sketch(of: $0.name) } : []
