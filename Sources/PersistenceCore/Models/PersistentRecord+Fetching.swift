@@ -15,20 +15,20 @@ extension PersistentRecord {
   /// It is Sendable, and has methods that throw if reading fails. The first page is already read.
   @inlinable
   package static func results(
-    in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
+    in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions(), place: CallSite? = nil
   ) throws -> PersistentResults<Self> {
-    try results(in: context, options: options, selecting: nil) { try Self(from: $0) }
+    try results(in: context, options: options, place: place, selecting: nil) { try Self(from: $0) }
   }
 
   /// The results of a fetch of whole records (nil) or selected fields.
   @inlinable
   static func results<Element: Sendable>(
-    in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
-    decode: @escaping @Sendable (borrowing Row) throws -> Element
+    in context: any PersistentContext, options: FetchOptions<Self>, place: CallSite? = nil,
+    selecting selected: [Int]?, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     var storage: ResultStorage<Element>?
-    try FetchedRows.fetch(RequestOptions.of(options), in: context, selecting: selected) { fetched in
-      storage = try ResultStorage(fetched, RowDecoder(fetched.origin, decode: decode))
+    try FetchedRows.fetch(RequestOptions.of(options, place: place), in: context, selecting: selected) {
+      storage = try ResultStorage($0, RowDecoder($0.origin, decode: decode))
     }
     guard let storage else { throw PersistenceError.noRows }
     return PersistentResults(storage: storage)

@@ -102,9 +102,15 @@ final class RequestOptions {
   ///
   /// Not an initializer, which would own the options, and thus copy them once more.
   ///
+  /// - Parameters:
+  ///   - options: The options.
+  ///   - place: The call site; nil for that of the options.
+  /// - Returns: What requests need.
   /// - Throws: The error of encoding the record that the page begins after, and of an invalid declaration.
   @inlinable
-  static func of<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws -> RequestOptions {
+  static func of<Model: PersistentRecord>(_ options: FetchOptions<Model>, place: CallSite? = nil) throws
+    -> RequestOptions
+  {
     let model = try RecordType(Model.self)
     var relations: [RelatedCriterion?] = []
     if options.sorting.contains(where: { $0.relation != nil }) {
@@ -114,7 +120,7 @@ final class RequestOptions {
       model, options.predicate.node, options.predicate.failure, options.predicate.related,
       hasRelations: options.predicate.hasRelations, order: options.sorting.map { $0.fieldOrder }, relations,
       limit: options.limit, offset: options.offset, options.token,
-      after: try options.after.map { try RowBuffer(encoding: $0) }, options.place)
+      after: try options.after.map { try RowBuffer(encoding: $0) }, place ?? options.place)
   }
 
   @usableFromInline

@@ -146,7 +146,8 @@ public struct Query<Model: PersistentRecord>: Sendable {
   /// - Throws: ``PersistenceError``.
   @inlinable
   public func result(fileID: String = #fileID, line: UInt = #line) throws -> PersistentResults<Model> {
-    try Model.results(in: context, options: placed(fileID, line))
+    // Beside the options, a copy of which would count half a dozen references.
+    try Model.results(in: context, options: stored, place: CallSite(fileID: fileID, line: line))
   }
 
   /// Counts the records, after limit and offset, without decoding them.
