@@ -13,6 +13,12 @@ final class CursorResults: StorageResults {
     var total: Int?
   }
 
+  /// A row to read from; a tuple would be copied through its metadata.
+  private struct Start {
+    var row = 0
+    var position = Bookmark()
+  }
+
   private let query: PreparedQuery
   private let source: any ByteSource
   private let selection: [Int]?
@@ -77,12 +83,12 @@ final class CursorResults: StorageResults {
     _ reader: any ByteReader, from start: Int, to end: Int, filling wanted: [Int]?,
     _ body: (RowCursor, OrderedEntry) throws -> Void
   ) throws -> Int {
-    guard let bookmark = nearest(to: start == Int.max ? end : start) else {
+    guard let first = nearest(to: start == Int.max ? end : start) else {
       return state.withLock { $0.total ?? 0 }
     }
-    let cursor = try RowCursor(query, reader, from: bookmark.position, filling: wanted)
+    let cursor = try RowCursor(query, reader, from: first.position, filling: wanted)
     defer { cursor.close() }
-    var row = bookmark.row
+    var row = first.row
     while row < end, let record = try cursor.next() {
       // Without a filter, the first row is where the path begins.
       if row % KeysetBookmarks<Bookmark>.interval == 0, row > 0 || query.isFiltered {
@@ -105,10 +111,11 @@ final class CursorResults: StorageResults {
   }
 
   /// The nearest bookmark at or before a row; nil where the row lies beyond the known end.
-  private func nearest(to row: Int) -> (row: Int, position: Bookmark)? {
+  private func nearest(to row: Int) -> Start? {
     state.withLock { state in
       if let total = state.total, row >= total, row != Int.max { return nil }
-      return state.bookmarks.nearest(notAfter: row) ?? (0, Bookmark())
+      guard let found = state.bookmarks.nearest(notAfter: row) else { return Start() }
+      return Start(row: found.row, position: found.position)
     }
   }
 }

@@ -56,8 +56,10 @@ final class RowCursor {
     isIndexed = query.path.index != nil
     isKeyOnly = wanted.map(query.isKeyOnly) ?? false
     let readsKeys = isKeyOnly || (isIndexed && query.keyPredicate != nil)
-    let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
-    keySteps = readsKeys ? query.fields.reading(fromKey) : []
+    // Most cursors decode no keys, and make no lists of fields.
+    keySteps =
+      readsKeys
+      ? query.fields.reading((query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])) : []
     condition =
       readsKeys ? nil : query.predicate.flatMap { PackedCondition($0.program, in: query.binding.layout) }
     conditionInUse = condition.map { Unmanaged.passUnretained($0) }
