@@ -117,9 +117,7 @@ extension RelatedQuery {
 }
 
 /// A request, and the reader that answers it.
-///
-/// A class, because each closure between a call and the driver takes a copy, which would count half a dozen references.
-package final class AnswerableRequest {
+package struct AnswerableRequest {
   package let reader: any StorageReader
   /// The request; with ``keys``, its filter is these keys, and it has no order.
   package let request: FetchRequest
