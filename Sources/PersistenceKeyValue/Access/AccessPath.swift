@@ -22,7 +22,7 @@ struct AccessPath: Sendable {
       key.clear()
       key.append(prefix)
       for value in range.equals { try KeyCodec.append(value: value, to: key) }
-      try add(range.next, behind: range.equals.count, of: plan.indexedComponents, key)
+      ranges.append(try encoded(range.next, behind: range.equals.count, of: plan.indexedComponents, key))
     }
     if let anchor = plan.anchor { try clip(to: anchor, prefix) }
     ranges.removeAll(where: \.isEmpty)
@@ -38,8 +38,9 @@ struct AccessPath: Sendable {
     key.clear()
     key.append(index?.prefix ?? binding.prefix)
     try outline.appendEquals(of: request, to: key)
-    try add(next, behind: outline.equalComponents, of: outline.indexedComponents, key)
-    if ranges.contains(where: \.isEmpty) { ranges = [] }
+    let only = try encoded(next, behind: outline.equalComponents, of: outline.indexedComponents, key)
+    // A list of one is made faster than an empty one grows.
+    ranges = only.isEmpty ? [] : [only]
   }
 
   /// The path without its ranges.
@@ -54,10 +55,10 @@ struct AccessPath: Sendable {
     }
   }
 
-  /// Adds the bytes of a range, given the encoded equal components and their number, and that of the indexed ones.
-  private mutating func add(_ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer)
-    throws
-  {
+  /// The bytes of a range, given the encoded equal components and their number, and that of the indexed ones.
+  private mutating func encoded(
+    _ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer
+  ) throws -> ByteRange {
     switch next {
     case .all:
       let lower = key.array
@@ -66,19 +67,18 @@ struct AccessPath: Sendable {
         let isExact = equals == indexed && form.storeEntryPrefix(key)
         let prefix = isExact ? key.array : Array(lower.prefix(form.runLength))
         isWidened = true
-        ranges.append(ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix)))
-      } else {
-        ranges.append(widened(ByteRange(lower: lower, upper: Self.bytes(behind: key))))
+        return ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix))
       }
+      return widened(ByteRange(lower: lower, upper: Self.bytes(behind: key)))
     case .prefix(let text):
       KeyCodec.append(textBeginningWith: text, to: key)
       let lower = key.array
-      ranges.append(widened(ByteRange(lower: lower, upper: ByteOrder.next(after: lower))))
+      return widened(ByteRange(lower: lower, upper: ByteOrder.next(after: lower)))
     case .bounds(let low, let high):
       let lower = try low.map { try Self.bytes(of: $0, key, isBehind: !$0.isInclusive) } ?? key.array
       let upper =
         try high.map { try Self.bytes(of: $0, key, isBehind: $0.isInclusive) } ?? Self.bytes(behind: key)
-      ranges.append(widened(ByteRange(lower: lower, upper: upper)))
+      return widened(ByteRange(lower: lower, upper: upper))
     }
   }
 
