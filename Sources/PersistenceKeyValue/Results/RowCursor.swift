@@ -57,9 +57,12 @@ final class RowCursor {
     isKeyOnly = wanted.map(query.isKeyOnly) ?? false
     let readsKeys = isKeyOnly || (isIndexed && query.keyPredicate != nil)
     // Most cursors decode no keys, and make no lists of fields.
-    keySteps =
-      readsKeys
-      ? query.fields.reading((query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])) : []
+    if readsKeys {
+      let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
+      keySteps = query.fields.reading(fromKey)
+    } else {
+      keySteps = []
+    }
     condition =
       readsKeys ? nil : query.predicate.flatMap { PackedCondition($0.program, in: query.binding.layout) }
     conditionInUse = condition.map { Unmanaged.passUnretained($0) }
