@@ -111,4 +111,33 @@ struct MapTests {
     try context.save((0..<5000).map { ("\($0)", MapTests.text + "y") }, schema)
     #expect(try result.count() == 5001)
   }
+
+  @Test("C2 a result has the records of a store that another process has grown since a reader was idle")
+  func resizedForResults() async throws {
+    let scratch = try Scratch(sharedAs: "resized for results", by: getpid())
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    try context.save([("kept", "text")], schema)
+    let session = try LMDBRegistry.open(
+      scratch.path, LMDBConfiguration(), ContextMonitor(Monitoring(), location: ""))
+    // Leaves an idle reader behind.
+    let before = try context.fetch(FetchRequest(schema)).count()
+    #expect(before == 1)
+    #expect(session.environment.state.withLock { $0.idle.count } > 0)
+    try await #require(
+      processExitsWith: .success,
+      performing: {
+        let scratch = try Scratch(sharedAs: "resized for results", by: getppid())
+        let schema = try Scratch.schema()
+        let large = try scratch.open(LMDBConfiguration(mapSize: 32 << 20))
+        try large.save((0..<5000).map { ("\($0)", MapTests.text) }, schema)
+        try large.close()
+      })
+    var result: (any StorageResults)? = try context.fetch(FetchRequest(schema))
+    #expect(try result?.count() == 5001)
+    #expect(session.environment.live == 1)
+    result = nil
+    #expect(session.environment.live == 0)
+    #expect(session.environment.state.withLock { $0.pinned } == 0)
+  }
 }
