@@ -97,6 +97,46 @@ struct RecordWriterTests {
     try check(.text(text), .url)
   }
 
+  @Test("V3 texts of any length are written whole")
+  func lengths() throws {
+    // The room for the pieces of a record has 1,024 bytes, of which a text takes two more than its own.
+    var lengths = [0, 1, 1000, 2047, 2048, 5000]
+    lengths += 1009...1030
+    for length in lengths {
+      let text = String(repeating: "x", count: length)
+      for text in [text, text + "é", "\"" + text, text + "\n"] { try check(.text(text), .string) }
+      try check(.bytes([UInt8](repeating: 0xA5, count: length)), .data)
+    }
+  }
+
+  @Test("V1 rows of any number of values are written whole, also after a long text")
+  func manyFields() throws {
+    let values: [(PersistentValue, FieldKind)] = [
+      (.integer(Int64.min), .int64), (.double(-123_456_789), .double), (.double(0.1), .double),
+      (.date(1), .date), (.date(0.5), .date), (.uuid(UUID()), .uuid), (.text("a text"), .string),
+      (.text("é\""), .string), (.null, .string), (.bool(true), .bool), (.bytes([1, 2, 3, 4]), .data),
+      (.document(#"{"a":[1]}"#), .document), (.double(1.5), .float),
+      (.text(String(repeating: "y", count: 1010)), .string),
+    ]
+    for count in 1...60 {
+      for first in 0..<values.count {
+        let chosen = (0..<count).map { values[(first + $0) % values.count] }
+        let fields = chosen.enumerated().map { position, value in
+          FieldSchema("field\(1000 + position)", value.1, isOptional: true)
+        }
+        let row = RowBuffer(count: count)
+        for (position, value) in chosen.enumerated() { row.set(value.0, at: position) }
+        var bytes = Array("before".utf8)
+        try row.withRow { try RecordWriter(fields).append($0, to: &bytes) }
+        let members = try zip(chosen, fields).map { value, field in
+          JSONMember(field.name, try ValueWriter.json(value.0.normalized, field))
+        }
+        let expected = "before" + JSONText.canonical(.object(members))
+        #expect(bytes == Array(expected.utf8), "\(count) fields from \(first) on")
+      }
+    }
+  }
+
   @Test("a text that is not UTF-8 is repaired")
   func repaired() throws {
     let row = RowBuffer(count: 1)

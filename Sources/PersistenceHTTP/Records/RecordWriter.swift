@@ -43,29 +43,38 @@ package struct RecordWriter: Sendable {
   private func append(_ row: borrowing Row, _ names: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8])
     throws
   {
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: JSONPieces.capacity) { room in
+      guard let room = room.baseAddress else { return }
+      var pieces = JSONPieces(room)
+      try append(row, names, &pieces, to: &bytes)
+      pieces.flush(to: &bytes)
+    }
+  }
+
+  private func append(
+    _ row: borrowing Row, _ names: UnsafeBufferPointer<UInt8>, _ pieces: inout JSONPieces,
+    to bytes: inout [UInt8]
+  ) throws {
     var start = 0
     for part in parts {
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: names[start..<part.end]))
+      pieces.append(UnsafeBufferPointer(rebasing: names[start..<part.end]), to: &bytes)
       start = part.end
       let cell = row[part.position]
       switch cell.tag {
-      case .null: bytes.append(contentsOf: "null".utf8)
-      case .bool: bytes.append(contentsOf: (cell.boolValue ? "true" : "false").utf8)
-      case .integer: JSONText.append(integer: cell.integerValue, to: &bytes)
-      case .double where !part.isFloat: JSONText.append(double: cell.doubleValue, to: &bytes)
-      case .date: JSONText.append(date: cell.doubleValue, to: &bytes)
-      case .uuid: JSONText.append(uuid: cell.uuidValue, to: &bytes)
-      case .bytes: JSONText.append(base64: cell.borrowedBytes, to: &bytes)
-      case .text:
-        guard !JSONText.appendASCII(cell.borrowedText, to: &bytes) else { continue }
-        // It is repaired if it is not UTF-8.
-        let text = String(decoding: cell.borrowedText, as: UTF8.self)
-        JSONText.append(JSONValue.string(text), to: &bytes)
+      case .null: pieces.append(json: "null", to: &bytes)
+      case .bool: pieces.append(json: cell.boolValue ? "true" : "false", to: &bytes)
+      case .integer: pieces.append(integer: cell.integerValue, to: &bytes)
+      case .double where !part.isFloat: pieces.append(double: cell.doubleValue, to: &bytes)
+      case .date: pieces.append(date: cell.doubleValue, to: &bytes)
+      case .uuid: pieces.append(uuid: cell.uuidValue, to: &bytes)
+      case .bytes: pieces.append(base64: cell.borrowedBytes, to: &bytes)
+      case .text: pieces.append(text: cell.borrowedText, to: &bytes)
       case .double, .decimal, .document:
+        pieces.flush(to: &bytes)
         let value = try cell.value().normalized
         JSONText.append(try ValueWriter.json(value, fields[part.position]), to: &bytes)
       }
     }
-    bytes.append(UInt8(ascii: "}"))
+    pieces.append(UInt8(ascii: "}"), to: &bytes)
   }
 }

@@ -26,10 +26,16 @@ package enum DateText {
 
   /// Appends the canonical text of a number of seconds since 2001.
   package static func append(_ seconds: Double, to bytes: inout [UInt8]) {
-    guard range.contains(seconds), let whole = Int(exactly: seconds) else {
+    guard let characters = characters(seconds) else {
       bytes.append(contentsOf: text(seconds).utf8)
       return
     }
+    withUnsafeBytes(of: characters) { bytes.append(contentsOf: $0) }
+  }
+
+  /// The twenty characters of a whole number of seconds since 2001, as they lie in memory; nil for any other number.
+  static func characters(_ seconds: Double) -> (UInt64, UInt64, UInt32)? {
+    guard range.contains(seconds), let whole = Int(exactly: seconds) else { return nil }
     let (days, time) = floorDivide(whole, by: 86_400)
     let date = CivilDate(daysSince2001: days)
     // As words, the first character in the lowest byte.
@@ -39,11 +45,10 @@ package enum DateText {
     let second = UInt32(truncatingIfNeeded: digits(time % 60, at: 1))
     let marks: (UInt64, UInt64, UInt32) = (0x2D00_002D_0000_0000, 0x0000_3A00_0054_0000, 0x5A00_003A)
     // ....-..- and ..T..:.. and :..Z
-    let characters = (
+    return (
       (century | year | month | marks.0).littleEndian, (day | hour | minute | marks.1).littleEndian,
       (second | marks.2).littleEndian
     )
-    withUnsafeBytes(of: characters) { bytes.append(contentsOf: $0) }
   }
 
   /// The two digits of a number below a hundred, from a byte of a word on.

@@ -5,19 +5,7 @@ extension JSONText {
     append(text, needsEscapes: TextScan(text).needsEscapes, to: &bytes)
   }
 
-  /// Appends text as a JSON string, unless it has bytes beyond ASCII, which may not be UTF-8.
-  ///
-  /// - Returns: Whether the text was appended.
-  package static func appendASCII(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Bool {
-    let scan = TextScan(text)
-    guard scan.isASCII else { return false }
-    append(text, needsEscapes: scan.needsEscapes, to: &bytes)
-    return true
-  }
-
-  private static func append(
-    _ text: UnsafeBufferPointer<UInt8>, needsEscapes: Bool, to bytes: inout [UInt8]
-  ) {
+  static func append(_ text: UnsafeBufferPointer<UInt8>, needsEscapes: Bool, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     if needsEscapes { appendEscaped(text, to: &bytes) } else { bytes.append(contentsOf: text) }
     bytes.append(UInt8(ascii: "\""))
@@ -49,7 +37,7 @@ extension JSONText {
 }
 
 /// What the bytes of a text are, eight at a time: most texts are copied as they are.
-private struct TextScan {
+struct TextScan {
   /// Whether a byte is a control character, a quotation mark or a backslash.
   let needsEscapes: Bool
   /// Whether no byte is beyond ASCII.
