@@ -12,7 +12,7 @@ import Synchronization
 /// ```swift
 /// let context = try SQLiteContext(path: "movies.sqlite")
 /// ```
-public final class SQLiteContext: ObservableContext, SQLiteReader {
+public final class SQLiteContext: ObservableContext, SQLiteReader, SinglePassContext {
   /// The file's absolute path.
   public var location: String { store.location }
 

@@ -9,8 +9,17 @@ import PersistencePrimitives
 package enum PositionToken {
   /// The token of a bookmark.
   package static func text(_ anchor: PageAnchor, of order: PageOrder) throws -> String {
-    let content = JSONValue.array([.string(fingerprint(order)), try json(anchor, order.fields)])
-    return Base64URL.text(Array(JSONText.canonical(content).utf8))
+    try text(anchor, of: order, fingerprint(order))
+  }
+
+  /// The same with the fingerprint of the order, which callers keep.
+  package static func text(_ anchor: PageAnchor, of order: PageOrder, _ fingerprint: String) throws -> String
+  {
+    // The canonical text of an array of the fingerprint, which needs no escapes, and the values.
+    var bytes = Array("[\"\(fingerprint)\",".utf8)
+    JSONText.append(try json(anchor, order.fields), to: &bytes)
+    bytes.append(UInt8(ascii: "]"))
+    return Base64URL.text(bytes)
   }
 
   /// The values of a bookmark, one for each field that it is made of.
@@ -44,7 +53,8 @@ package enum PositionToken {
     return PageAnchor(try zip(values, order.fields).map { try OperandJSON.value($0, for: $1) })
   }
 
-  private static func fingerprint(_ order: PageOrder) -> String {
+  /// What tells the tokens of an order from those of others.
+  package static func fingerprint(_ order: PageOrder) -> String {
     Base64URL.text(Array(SHA256.hash(data: order.identifyingText.utf8).bytes.prefix(9)))
   }
 }

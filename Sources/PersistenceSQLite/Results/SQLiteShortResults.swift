@@ -1,4 +1,4 @@
-import PersistenceDriver
+package import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
 
@@ -101,10 +101,45 @@ final class SQLiteShortResults: StorageResults, @unchecked Sendable {  // filled
 extension SQLiteContext {
   /// Copies of the rows of a request with a small limit; nil if the rows must be read in a transaction.
   ///
-  /// One statement outside of transactions shows one moment. A transaction reads what is large or damaged.
+  /// A transaction reads what is large or damaged.
   func shortResults(of request: FetchRequest) throws -> SQLiteShortResults? {
-    guard let limit = request.limit, limit > 0, limit <= SQLiteShortResults.rowLimit, request.offset == 0,
-      request.after == nil, !request.isPlannedAnew, !ObserversLock.isHeld
+    guard let limit = request.limit, limit <= SQLiteShortResults.rowLimit else { return nil }
+    return try withFirstStep(of: request) { statement, model, isAtRow in
+      if limit >= statement.largeLimit { return nil }
+      guard var hasRow = try isAtRow() else { return nil }
+      let results = SQLiteShortResults(width: model.columns.readers.count, limit: limit)
+      while hasRow {
+        guard results.append(statement, model.columns) else { return nil }
+        hasRow = try statement.step()
+      }
+      return results
+    }
+  }
+
+  /// Passes on the rows of a request with a limit, by a statement that is prepared.
+  package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
+    try withFirstStep(of: request) { statement, model, isAtRow in
+      guard var hasRow = try isAtRow() else { return nil }
+      let columns = model.columns
+      var count = 0
+      while hasRow {
+        try statement.withRow(columns, body)
+        count += 1
+        hasRow = try statement.step()
+      }
+      return count
+    }
+  }
+
+  /// Calls a closure with the prepared statement of a request and its first step; nil if the closure returns nil, or a
+  /// transaction must read the rows.
+  ///
+  /// One statement outside of transactions shows one moment, and takes the place of the four of a transaction.
+  private func withFirstStep<Result>(
+    of request: FetchRequest, _ body: (SQLiteStatement, SQLiteModel, () throws -> Bool?) throws -> Result?
+  ) throws -> Result? {
+    guard let limit = request.limit, limit > 0, request.offset == 0, request.after == nil,
+      !request.isPlannedAnew, !ObserversLock.isHeld
     else { return nil }
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
@@ -114,14 +149,9 @@ extension SQLiteContext {
     let wanted = SQLQuery(predicate, order: order, model: model.number).select(.rows, limit: limit)
     guard let statement = connection.cachedStatement(wanted) else { return nil }
     defer { statement.finish() }
-    if limit >= statement.largeLimit { return nil }
-    try statement.bind(wanted)
-    guard var hasRow = try statement.firstStep() else { return nil }
-    let results = SQLiteShortResults(width: model.columns.readers.count, limit: limit)
-    while hasRow {
-      guard results.append(statement, model.columns) else { return nil }
-      hasRow = try statement.step()
+    return try body(statement, model) {
+      try statement.bind(wanted)
+      return try statement.firstStep()
     }
-    return results
   }
 }

@@ -1,64 +1,62 @@
 #if HTTP
   import PersistenceDriver
   import PersistenceDriverSupport
-  import PersistenceHTTP
   import Synchronization
 
   /// A page of records as one JSON object, in chunks.
   ///
   /// A page that is short enough is one chunk. A longer one holds a snapshot until it is sent. One request uses it.
   final class RecordPage: AnswerStream {
-    private struct Progress {
-      var count = 0
-      /// The number of bytes in earlier chunks.
-      var size = 0
-      var last: [PersistentValue]?
-      /// The token of the next page, once the last record was read.
-      var next: String?
-      /// A chunk that was read but not returned.
-      var first: [UInt8]?
-      var isComplete = false
+    /// A page that is complete, and the token of the next one.
+    struct Whole {
+      let bytes: [UInt8]
+      let next: String?
+      let isEmpty: Bool
     }
 
-    private struct EndOfPage: Error {}
-    private struct EndOfChunk: Error {}
+    private struct Progress {
+      var text: PageText
+      /// A chunk that was read but not returned.
+      var first: [UInt8]?
+    }
 
-    /// The maximum size of a chunk in bytes, apart from its last record.
-    private static let chunkSize = 128 << 10
-    /// Room for the records of most pages, in bytes.
-    private static let usualSize = 8 << 10
-
-    private let order: PageOrder
-    private let limit: Int
-    private let sizeLimit: Int
     private let results: any StorageResults
-    private let fields: AnswerFields
-    private let progress = Mutex(Progress())
+    private let progress: Mutex<Progress>
 
     /// Fetches the records of a page, and reads its first chunk.
     ///
-    /// The request asks for one record more than the limit, which shows whether another page follows. `writer` is that of
-    /// whole records, if there is one already.
-    init(
-      _ query: WireQuery, _ asked: (request: AnswerableRequest, order: PageOrder), limit: Int, sizeLimit: Int,
-      _ writer: RecordWriter?
-    ) throws {
-      (self.limit, self.sizeLimit) = (limit, sizeLimit)
-      order = asked.order
-      fields = AnswerFields(query, order, writer)
-      results = try fields.fetch(asked.request)
-      let first = try next()
-      progress.withLock { $0.first = first }
+    /// The request asks for one record more than the page has.
+    init(_ form: PageForm, _ request: AnswerableRequest) throws {
+      results = try form.fields.fetch(request)
+      var text = PageText(form)
+      let first = try Self.chunk(of: &text, results)
+      progress = Mutex(Progress(text: text, first: first))
+    }
+
+    /// The whole page as a context passes on its rows once; nil if it must be fetched, or is too long.
+    static func whole(
+      _ form: PageForm, _ request: FetchRequest, passedOnBy context: any SinglePassContext,
+      ifTooLong noteLength: () -> Void
+    ) throws -> Whole? {
+      var text = PageText(form)
+      var mustFetch = false
+      let bytes = try text.chunk { body in mustFetch = try context.readOnce(request, body) == nil }
+      if mustFetch { return nil }
+      guard text.isComplete else {
+        noteLength()
+        return nil
+      }
+      return Whole(bytes: bytes, next: text.next, isEmpty: text.count == 0)
     }
 
     /// Whether no record of the page has been read.
-    var isEmpty: Bool { progress.withLock { $0.count == 0 } }
+    var isEmpty: Bool { progress.withLock { $0.text.count == 0 } }
 
-    /// The whole page and the token of the next one, if the first chunk contains it; nil for a longer page.
-    func whole() -> (bytes: [UInt8], next: String?)? {
+    /// The whole page, if the first chunk contains it; nil for a longer page.
+    func whole() -> Whole? {
       progress.withLock { progress in
-        guard progress.isComplete, let first = progress.first else { return nil }
-        return (first, progress.next)
+        guard progress.text.isComplete, let first = progress.first else { return nil }
+        return Whole(bytes: first, next: progress.text.next, isEmpty: progress.text.count == 0)
       }
     }
 
@@ -68,41 +66,16 @@
         return progress
       }
       if let first = progress.first { return first }
-      if progress.isComplete { return nil }
-      var bytes: [UInt8] = []
-      if progress.size == 0 {
-        bytes.reserveCapacity(Self.usualSize)
-        bytes.append(contentsOf: "{\"records\":[".utf8)
-      }
-      var isLast = false
-      do {
-        let wanted = limit + 1 - progress.count
-        _ = try results.read(from: progress.count, limit: wanted) { row in
-          let isFull = progress.count == limit || progress.size + bytes.count > sizeLimit
-          if isFull { throw EndOfPage() }
-          guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
-          if progress.count > 0 { bytes.append(UInt8(ascii: ",")) }
-          try fields.writer.append(row, to: &bytes)
-          progress.count += 1
-          if progress.count == limit || progress.size + bytes.count > sizeLimit {
-            progress.last = try fields.anchor(of: row)
-          }
-        }
-        isLast = true
-        progress.last = nil
-      } catch is EndOfPage {
-        isLast = true
-      } catch is EndOfChunk {}
-      if isLast {
-        progress.next = try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
-        let next = progress.next.map { "\"\($0)\"" } ?? "null"
-        bytes.append(contentsOf: "],\"next\":\(next)}".utf8)
-        progress.isComplete = true
-      }
-      progress.size += bytes.count
-      let reached = progress
-      self.progress.withLock { $0 = reached }
+      if progress.text.isComplete { return nil }
+      let bytes = try Self.chunk(of: &progress.text, results)
+      let reached = progress.text
+      self.progress.withLock { $0.text = reached }
       return bytes
+    }
+
+    private static func chunk(of text: inout PageText, _ results: any StorageResults) throws -> [UInt8] {
+      let (count, wanted) = (text.count, text.wanted)
+      return try text.chunk { body in _ = try results.read(from: count, limit: wanted, body) }
     }
   }
 #endif

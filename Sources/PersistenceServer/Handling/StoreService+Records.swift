@@ -52,11 +52,11 @@
       let unwanted = try served.ifNoneMatchTags()
       guard query.inclusions.isEmpty else {
         let whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
-        return answer(whole, served, unwanted)
+        return answer(whole.bytes, next: whole.next, served, unwanted)
       }
       let asked = try answerable(query, limit: limit + 1)
-      return answer(
-        try RecordPage(query, asked, limit: limit, sizeLimit: limits.pageBytes, writer), served, unwanted)
+      let form = PageForm(query, asked.order, limit: limit, sizeLimit: limits.pageBytes, writer)
+      return answer(try RecordPage(form, asked.request), served, unwanted)
     }
 
     /// A page by a schema that the store had earlier; nil if it may have another one, or the answer takes more than a page.
@@ -71,14 +71,22 @@
         // The present schema decides.
         return nil
       }
-      let page = try RecordPage(
-        prepared.query, prepared.asked, limit: prepared.limit, sizeLimit: limits.pageBytes, model.writer)
+      let answer: Answer
+      let isEmpty: Bool
+      if let whole = try prepared.whole() {
+        answer = self.answer(whole.bytes, next: whole.next, served, unwanted, link: prepared.link)
+        isEmpty = whole.isEmpty
+      } else {
+        let page = try RecordPage(prepared.form, prepared.request)
+        answer = self.answer(page, served, unwanted, link: prepared.link)
+        isEmpty = page.isEmpty
+      }
       // A model that was renamed or dropped has no records under its name.
-      guard try !page.isEmpty || context.schema(named: model.schema.name) == model.schema else {
+      guard try !isEmpty || context.schema(named: model.schema.name) == model.schema else {
         known.forget(model.schema)
         return nil
       }
-      return answer(page, served, unwanted, prepared.nextParameters)
+      return answer
     }
 
     /// The number of records of a page.
@@ -93,27 +101,27 @@
     }
 
     private func answer(
-      _ page: RecordPage, _ served: ServiceRequest, _ unwanted: EntityTag.List?,
-      _ nextParameters: String? = nil
+      _ page: RecordPage, _ served: ServiceRequest, _ unwanted: EntityTag.List?, link: String? = nil
     ) -> Answer {
       guard let whole = page.whole() else {
         return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
       }
-      return answer(whole, served, unwanted, nextParameters)
+      return answer(whole.bytes, next: whole.next, served, unwanted, link: link)
     }
 
+    /// The answer of a whole page; `link` is the start of the link to the next one, if it is known.
     private func answer(
-      _ whole: (bytes: [UInt8], next: String?), _ served: ServiceRequest, _ unwanted: EntityTag.List?,
-      _ nextParameters: String? = nil
+      _ bytes: [UInt8], next: String?, _ served: ServiceRequest, _ unwanted: EntityTag.List?,
+      link: String? = nil
     ) -> Answer {
-      var answer = Answer(status: 200, body: .json(whole.bytes), isCompressible: true)
+      var answer = Answer(status: 200, body: .json(bytes), isCompressible: true)
       guard served.method != .post else { return answer }
       // The tag is weak, because the page may be sent compressed.
-      let tag = EntityTag(ofLine: whole.bytes)
+      let tag = EntityTag(ofLine: bytes)
       answer.tag = "W/" + tag.text
-      if let next = whole.next {
-        let parameters = nextParameters ?? served.nextParameters
-        answer.headers.append(("Link", "<\(served.path.text)?\(parameters)\(next)>; rel=\"next\""))
+      if let next {
+        let link = link ?? "<\(served.path.text)?\(served.nextParameters)"
+        answer.headers.append(("Link", link + next + ">; rel=\"next\""))
       }
       guard unwanted?.matches(tag) != true else {
         return Answer(status: 304, headers: answer.headers, tag: answer.tag)

@@ -2,19 +2,36 @@
   import PersistenceDriverSupport
   import PersistenceHTTP
   import PersistencePrimitives
+  import Synchronization
 
   /// How the pages of a model are read that requests have asked for, by the text of their parameters.
   ///
   /// Programs ask for the same first pages again and again, and to read the parameters takes as long as some of the rows.
   final class PreparedPages: Sendable {
     /// How a page is read.
-    struct Page {
-      let query: WireQuery
-      /// The number of records.
-      let limit: Int
-      let asked: (request: AnswerableRequest, order: PageOrder)
-      /// The parameters of the next page, before its token.
-      let nextParameters: String
+    final class Page {
+      let form: PageForm
+      let request: AnswerableRequest
+      /// The start of the link to the next page, before its token.
+      let link: String
+      /// The context that passes on the rows of the page once; nil if they must be fetched.
+      private let context: (any SinglePassContext)?
+      /// Whether the page was once too long to be read in one pass.
+      private let isLong = Atomic(false)
+
+      init(
+        _ form: PageForm, _ request: AnswerableRequest, link: String, _ context: (any SinglePassContext)?
+      ) {
+        (self.form, self.request, self.link, self.context) = (form, request, link, context)
+      }
+
+      /// The whole page, without results that hold a moment; nil if it must be fetched.
+      func whole() throws -> RecordPage.Whole? {
+        guard let context, !isLong.load(ordering: .relaxed) else { return nil }
+        return try RecordPage.whole(form, request.request, passedOnBy: context) {
+          isLong.store(true, ordering: .relaxed)
+        }
+      }
     }
 
     private static let limit = 16
@@ -51,13 +68,15 @@
       // It has no references to follow, so a query that names one is malformed here.
       let query = try WireQuery(parameters, model.schema, limits: queryLimits)
       let limit = try pageLimit(of: query)
+      let asked = try answerable(query, limit: limit + 1)
+      let isSimple = !query.query.isRelated && query.inclusions.isEmpty
+      let hasWholeRows = isSimple && query.selection == nil
       let page = PreparedPages.Page(
-        query: query, limit: limit, asked: try answerable(query, limit: limit + 1),
-        nextParameters: served.nextParameters)
+        PageForm(query, asked.order, limit: limit, sizeLimit: limits.pageBytes, model.writer), asked.request,
+        link: "<\(served.path.text)?\(served.nextParameters)",
+        hasWholeRows ? (context as? any SinglePassContext) : nil)
       // A page after another one is seldom asked for twice.
-      if parameters["after"] == nil, !query.query.isRelated, query.inclusions.isEmpty {
-        model.pages.keep(page, text)
-      }
+      if parameters["after"] == nil, isSimple { model.pages.keep(page, text) }
       return page
     }
   }
