@@ -4,7 +4,9 @@ import PersistencePrimitives
 
 /// Writes rows as canonical JSON, byte for byte as ``ValueWriter`` does, without a tree of
 /// values for each row.
-package struct RecordWriter: Sendable {
+///
+/// It owns the memory of its parts: with arrays, each row would count references that all threads share.
+package final class RecordWriter: @unchecked Sendable {  // immutable after init
   private struct Part {
     let position: Int
     /// Whether the numbers of the field are floats, whose texts are shorter than those of doubles.
@@ -14,9 +16,9 @@ package struct RecordWriter: Sendable {
   }
 
   private let fields: [FieldSchema]
-  private let parts: [Part]
+  private let parts: UnsafeBufferPointer<Part>
   /// The members' names as JSON, one after the other, with the punctuation around them.
-  private let names: [UInt8]
+  private let names: UnsafeBufferPointer<UInt8>
 
   /// Creates a writer of rows that begin with these fields; it ignores further cells.
   package init(_ fields: [FieldSchema]) {
@@ -29,32 +31,33 @@ package struct RecordWriter: Sendable {
       let isFloat = fields[position].kind == .float
       parts.append(Part(position: position, isFloat: isFloat, end: names.count))
     }
-    (self.fields, self.parts, self.names) = (fields, parts, names)
+    (self.fields, self.parts, self.names) = (fields, Self.copy(parts), Self.copy(names))
+  }
+
+  deinit {
+    parts.deallocate()
+    names.deallocate()
+  }
+
+  private static func copy<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+    let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+    _ = copy.initialize(from: elements)
+    return UnsafeBufferPointer(copy)
   }
 
   /// Appends a row as one object.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal or a document is malformed.
   package func append(_ row: borrowing Row, to bytes: inout [UInt8]) throws {
-    // Without a count of references for each slice.
-    try names.withUnsafeBufferPointer { try append(row, $0, to: &bytes) }
-  }
-
-  private func append(_ row: borrowing Row, _ names: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8])
-    throws
-  {
     try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: JSONPieces.capacity) { room in
       guard let room = room.baseAddress else { return }
       var pieces = JSONPieces(room)
-      try append(row, names, &pieces, to: &bytes)
+      try append(row, &pieces, to: &bytes)
       pieces.flush(to: &bytes)
     }
   }
 
-  private func append(
-    _ row: borrowing Row, _ names: UnsafeBufferPointer<UInt8>, _ pieces: inout JSONPieces,
-    to bytes: inout [UInt8]
-  ) throws {
+  private func append(_ row: borrowing Row, _ pieces: inout JSONPieces, to bytes: inout [UInt8]) throws {
     var start = 0
     for part in parts {
       pieces.append(UnsafeBufferPointer(rebasing: names[start..<part.end]), to: &bytes)

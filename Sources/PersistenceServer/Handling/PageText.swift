@@ -4,7 +4,9 @@
   import PersistenceHTTP
 
   /// How the records of a page are written.
-  struct PageForm: Sendable {
+  ///
+  /// A class, because a copy of its parts would count a dozen references for each page.
+  final class PageForm: Sendable {
     let fields: AnswerFields
     let order: PageOrder
     /// What tells the tokens of the order from others.

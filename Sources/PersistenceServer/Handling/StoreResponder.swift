@@ -12,7 +12,14 @@
   struct StoreResponder: HTTPResponder {
     typealias Context = ServerRequestContext
 
-    let service: StoreService
+    /// The service, which the closure of a request refers to: a copy of it would count a dozen references.
+    private final class SharedService: Sendable {
+      let service: StoreService
+
+      init(_ service: StoreService) { self.service = service }
+    }
+
+    private let shared: SharedService
     let tokens: CurrentTokens
     let origins: AllowedOrigins
     let connections: ConnectionTable
@@ -28,7 +35,8 @@
       service: StoreService, tokens: CurrentTokens, origins: AllowedOrigins, connections: ConnectionTable,
       reading: BlockingThreads, writing: BlockingThreads, metrics: ServerMetrics, logger: Logger
     ) {
-      (self.service, self.tokens, self.origins, self.connections) = (service, tokens, origins, connections)
+      shared = SharedService(service)
+      (self.tokens, self.origins, self.connections) = (tokens, origins, connections)
       (self.reading, self.writing, self.metrics, self.logger) = (reading, writing, metrics, logger)
       let limits = service.limits
       tokens.whenReplaced { [weak feeds = service.feeds] in
@@ -42,6 +50,8 @@
       immediate = ImmediateReads(of: service.context)
       budget = AnswerBudget(limits.answerBytes, gauge: metrics.answerBytes)
     }
+
+    var service: StoreService { shared.service }
 
     func respond(to request: Request, context: Context) async throws -> Response {
       guard let connection = connections.connection(of: context.channel) else {
@@ -144,15 +154,18 @@
       if case .events(let model) = request.path, request.method == .get {
         return try await events(of: model, request, client)
       }
+      let shared = shared
       if request.isWriting {
-        return try await writing.run(within: service.limits.requestTime) { try service.answer(request) }
+        return try await writing.run(within: service.limits.requestTime) {
+          try shared.service.answer(request)
+        }
       }
       if case .record = request.path,
-        let answer = try await immediate.run({ try service.answer(request) })
+        let answer = try await immediate.run({ try shared.service.answer(request) })
       {
         return answer
       }
-      return try await read(for: client) { try service.answer(request) }
+      return try await read(for: client) { try shared.service.answer(request) }
     }
 
     private func body(of request: Request) async throws -> [UInt8] {

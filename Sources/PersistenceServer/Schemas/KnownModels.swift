@@ -9,11 +9,15 @@
   /// Another process may change a schema at any time. A driver verifies the schema of each read, so an obsolete one ends
   /// in `schemaMismatch`; and a record that is found shows that the store still has the model under its name.
   final class KnownModels: Sendable {
-    /// A model, the writer of its records, and its pages.
-    struct Model: Sendable {
+    /// A model, the writer of its records, and its pages; a class, because each read takes one.
+    final class Model: Sendable {
       let schema: ModelSchema
       let writer: RecordWriter
       let pages = PreparedPages()
+
+      fileprivate init(_ schema: ModelSchema) {
+        (self.schema, writer) = (schema, RecordWriter(schema.fields))
+      }
     }
 
     private static let limit = 512
@@ -32,7 +36,7 @@
       // Another process may have removed a field after the request found that no schema has changed.
       let isHidden = schema.isReserved || schema.fields.contains { ModelHistory.isRemoved($0.name) }
       guard !isHidden, model(named: schema.name)?.schema != schema else { return }
-      let kept = Model(schema: schema, writer: RecordWriter(schema.fields))
+      let kept = Model(schema)
       models.withLock { models in
         if models.count >= Self.limit { models.removeAll() }
         models[StoredName(schema.name)] = kept
