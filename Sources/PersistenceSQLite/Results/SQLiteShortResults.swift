@@ -103,51 +103,79 @@ extension SQLiteContext {
   ///
   /// A transaction reads what is large or damaged.
   func shortResults(of request: FetchRequest) throws -> SQLiteShortResults? {
-    guard let limit = request.limit, limit <= SQLiteShortResults.rowLimit else { return nil }
-    return try withFirstStep(of: request) { statement, model, isAtRow in
-      if limit >= statement.largeLimit { return nil }
-      guard var hasRow = try isAtRow() else { return nil }
-      let results = SQLiteShortResults(width: model.columns.readers.count, limit: limit)
-      while hasRow {
-        guard results.append(statement, model.columns) else { return nil }
-        hasRow = try statement.step()
+    guard let limit = request.limit, limit <= SQLiteShortResults.rowLimit, Self.takesOneStatement(request)
+    else { return nil }
+    return try pool.withConnection { connection in
+      try connection.withFirstStep(of: request) { statement, model, isAtRow -> SQLiteShortResults? in
+        if limit >= statement.largeLimit { return nil }
+        guard var hasRow = try isAtRow() else { return nil }
+        let results = SQLiteShortResults(width: model.columns.readers.count, limit: limit)
+        while hasRow {
+          guard results.append(statement, model.columns) else { return nil }
+          hasRow = try statement.step()
+        }
+        return results
       }
-      return results
     }
   }
 
-  /// Passes on the rows of a request with a limit, by a statement that is prepared.
+  /// Passes on the rows of a request with a limit, which one statement reads.
   package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
-    try withFirstStep(of: request) { statement, model, isAtRow in
-      guard var hasRow = try isAtRow() else { return nil }
-      let columns = model.columns
-      var count = 0
-      while hasRow {
-        try statement.withRow(columns, body)
-        count += 1
-        hasRow = try statement.step()
+    guard Self.takesOneStatement(request) else { return nil }
+    return try pool.withConnection { connection -> Int? in
+      let count = try connection.withFirstStep(of: request) { statement, model, isAtRow -> Int? in
+        guard let hasRow = try isAtRow() else { return nil }
+        return try hasRow ? statement.passOn(model.columns, body) : 0
       }
-      return count
+      if let count { return count }
+      return try connection.withReadTransaction { try connection.passOn(request, body) }
     }
   }
 
-  /// Calls a closure with the prepared statement of a request and its first step; nil if the closure returns nil, or a
-  /// transaction must read the rows.
+  /// Whether one statement reads the rows of a request, and the thread may wait for it.
+  private static func takesOneStatement(_ request: FetchRequest) -> Bool {
+    request.limit ?? 0 > 0 && request.offset == 0 && request.after == nil && !request.isPlannedAnew
+      && !ObserversLock.isHeld
+  }
+}
+
+extension SQLiteStatement {
+  /// Passes on the current row and those after it; returns their number.
+  fileprivate func passOn(_ columns: SQLiteColumns, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    var count = 0
+    repeat {
+      try withRow(columns, body)
+      count += 1
+    } while try step()
+    return count
+  }
+}
+
+extension SQLiteConnection {
+  /// Passes on the rows of a request in the open transaction, and prepares the statement; returns their number.
+  fileprivate func passOn(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    guard let model = try model(for: request.schema) else { return 0 }
+    let wanted = try rows(of: request, in: model)
+    return try withStatement(wanted, of: model) { try $0.step() ? $0.passOn(model.columns, body) : 0 }
+  }
+
+  /// The statement that yields the rows of a request.
+  fileprivate func rows(of request: FetchRequest, in model: SQLiteModel) throws -> SQLStatement {
+    let predicate = try LoweredPredicate(request.predicate, in: request.schema, SQLiteDialect())
+    let order = try order(of: request, in: model)
+    return SQLQuery(predicate, order: order, model: model.number).select(.rows, limit: request.limit)
+  }
+
+  /// Calls a closure with the statement of a request, if it is prepared, and its first step; nil if the closure returns
+  /// nil, or a transaction must read the rows.
   ///
   /// One statement outside of transactions shows one moment, and takes the place of the four of a transaction.
-  private func withFirstStep<Result>(
+  fileprivate func withFirstStep<Result>(
     of request: FetchRequest, _ body: (SQLiteStatement, SQLiteModel, () throws -> Bool?) throws -> Result?
   ) throws -> Result? {
-    guard let limit = request.limit, limit > 0, request.offset == 0, request.after == nil,
-      !request.isPlannedAnew, !ObserversLock.isHeld
-    else { return nil }
-    let connection = try pool.take()
-    defer { pool.giveBack(connection) }
-    guard let model = connection.knownModel(for: request.schema) else { return nil }
-    let predicate = try LoweredPredicate(request.predicate, in: request.schema, SQLiteDialect())
-    let order = try connection.order(of: request, in: model)
-    let wanted = SQLQuery(predicate, order: order, model: model.number).select(.rows, limit: limit)
-    guard let statement = connection.cachedStatement(wanted) else { return nil }
+    guard let model = knownModel(for: request.schema) else { return nil }
+    let wanted = try rows(of: request, in: model)
+    guard let statement = cachedStatement(wanted) else { return nil }
     defer { statement.finish() }
     return try body(statement, model) {
       try statement.bind(wanted)
