@@ -3,7 +3,8 @@
   import PersistenceDriver
   import Synchronization
 
-  /// Reads single records on the threads of tasks: the way to a thread that may block takes longer than such a read.
+  /// Reads single records and brief pages on the threads of tasks: the way to a thread that may block takes longer than
+  /// the read of a record, and about as long as that of such a page.
   ///
   /// Half of those threads stay free, because a disk may be slow.
   final class ImmediateReads: Sendable {

@@ -32,6 +32,19 @@
       return bytes
     }
 
+    /// The answer to a brief read, on the thread of its task; nil if it needs a thread that may block.
+    func answerAtOnce(_ request: ServiceRequest, _ client: Client) async throws -> Answer? {
+      let shared = shared
+      if case .record = request.path { return try await immediate.run { try shared.service.answer(request) } }
+      guard let page = shared.service.briefPage(of: request) else { return nil }
+      // Its records may lie on a slow disk, so it ends at the time limit.
+      let answer: Answer?? = try await limited(client) { interruption in
+        try await immediate.run { try interruption.run { try shared.service.answer(page, to: request) } }
+      }
+      guard let answer else { return nil }
+      return answer
+    }
+
     /// Runs a read of a client on a thread, until its time has passed or the client has gone.
     func read<Result: Sendable>(
       for client: Client, _ body: @escaping @Sendable () throws -> Result

@@ -13,13 +13,13 @@
     typealias Context = ServerRequestContext
 
     /// The service, which the closure of a request refers to: a copy of it would count a dozen references.
-    private final class SharedService: Sendable {
+    final class SharedService: Sendable {
       let service: StoreService
 
       init(_ service: StoreService) { self.service = service }
     }
 
-    private let shared: SharedService
+    let shared: SharedService
     let tokens: CurrentTokens
     let origins: AllowedOrigins
     let connections: ConnectionTable
@@ -160,11 +160,7 @@
           try shared.service.answer(request)
         }
       }
-      if case .record = request.path,
-        let answer = try await immediate.run({ try shared.service.answer(request) })
-      {
-        return answer
-      }
+      if let answer = try await answerAtOnce(request, client) { return answer }
       return try await read(for: client) { try shared.service.answer(request) }
     }
 

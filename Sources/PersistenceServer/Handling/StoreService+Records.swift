@@ -89,6 +89,16 @@
       return answer
     }
 
+    /// The answer with a brief page; nil if it must be read in another way.
+    func answer(_ page: PreparedPages.Page, to served: ServiceRequest) throws -> Answer? {
+      try context.requireComplete()
+      let unwanted: EntityTag.List?
+      do { unwanted = try served.ifNoneMatchTags() } catch { return nil }
+      // Without records, the store may lack the model.
+      guard let whole = try page.whole(), !whole.isEmpty else { return nil }
+      return answer(whole.bytes, next: whole.next, served, unwanted, link: page.link)
+    }
+
     /// The number of records of a page.
     func pageLimit(of query: WireQuery) throws -> Int {
       let limit = query.query.limit ?? limits.defaultPageSize

@@ -1,4 +1,5 @@
 #if HTTP
+  import PersistenceDriver
   import PersistenceDriverSupport
   import PersistenceHTTP
   import PersistencePrimitives
@@ -9,7 +10,7 @@
   /// Programs ask for the same first pages again and again, and to read the parameters takes as long as some of the rows.
   final class PreparedPages: Sendable {
     /// How a page is read.
-    final class Page {
+    final class Page: @unchecked Sendable {  // its request reads from a context, which threads share
       let form: PageForm
       let request: AnswerableRequest
       /// The start of the link to the next page, before its token.
@@ -18,12 +19,24 @@
       private let context: (any SinglePassContext)?
       /// Whether the page was once too long to be read in one pass.
       private let isLong = Atomic(false)
+      /// Whether it is a few rows that the store reads one after the other, and finds no others on the way.
+      private let isFewRows: Bool
+
+      /// The maximum number of records of a page that is brief.
+      private static let briefLimit = 64
 
       init(
         _ form: PageForm, _ request: AnswerableRequest, link: String, _ context: (any SinglePassContext)?
       ) {
         (self.form, self.request, self.link, self.context) = (form, request, link, context)
+        let rows = request.request
+        isFewRows =
+          form.limit <= Self.briefLimit && rows.predicate == nil && rows.offset == 0 && rows.after == nil
+          && (try? context?.plan(for: rows))?.ordering == .byAccess
       }
+
+      /// Whether the page takes no longer than some reads of single records.
+      var isBrief: Bool { isFewRows && !isLong.load(ordering: .relaxed) }
 
       /// The whole page, without results that hold a moment; nil if it must be fetched.
       func whole() throws -> RecordPage.Whole? {
@@ -60,6 +73,15 @@
   }
 
   extension StoreService {
+    /// How a page is read that is known to be brief; nil for any other request.
+    func briefPage(of served: ServiceRequest) -> PreparedPages.Page? {
+      guard case .records(let name) = served.path, !served.wantsLines, !served.wantsCount,
+        served.ifMatch == nil, let page = known.model(named: name)?.pages.page(served.parameters ?? ""),
+        page.isBrief
+      else { return nil }
+      return page
+    }
+
     /// How the page of a request is read by a known schema of the store.
     func preparedPage(_ served: ServiceRequest, of model: KnownModels.Model) throws -> PreparedPages.Page {
       let text = served.parameters ?? ""
