@@ -57,12 +57,15 @@ package enum WirePath: Equatable, Sendable {
 extension WirePath {
   /// Reads the encoded path of a request, without the query; nil if it has no resource.
   package init?(_ path: String) {
+    if let records = Self.literalRecords(path) {
+      self = records
+      return
+    }
     var parts = path[...].parts("/")
     guard parts.first == "" else { return nil }
     parts.removeFirst()
     // Fixed segments are compared in their encoded form: only names and keys are decoded.
     switch (parts.first, parts.count) {
-    // The paths of most requests come first, because each comparison takes time.
     case ("models", 3...):
       guard let name = PathSegment.text(parts[1]) else { return nil }
       switch (parts[2], parts.count) {
@@ -94,6 +97,25 @@ extension WirePath {
     case ("batches", 1): self = .batches
     default: return nil
     }
+  }
+
+  /// The records of a model, or the one with a key of one value, if nothing in the path is encoded; nil for other paths.
+  ///
+  /// Most requests have such a path, and a list of its parts takes as long as the search of the record.
+  private static func literalRecords(_ path: String) -> WirePath? {
+    let found = path.utf8.withContiguousStorageIfAvailable { bytes -> WirePath? in
+      guard bytes.starts(with: "/models/".utf8), !bytes.contains(UInt8(ascii: "%")),
+        let end = bytes[8...].firstIndex(of: UInt8(ascii: "/")),
+        bytes[end...].starts(with: "/records".utf8)
+      else { return nil }
+      let name = String(decoding: bytes[8..<end], as: UTF8.self)
+      let rest = bytes[(end + 8)...]
+      guard let mark = rest.first else { return .records(name) }
+      let key = rest.dropFirst()
+      guard mark == UInt8(ascii: "/"), !key.contains(UInt8(ascii: "/")) else { return nil }
+      return .record(name, [String(decoding: key, as: UTF8.self)])
+    }
+    return found ?? nil
   }
 
   package var text: String {

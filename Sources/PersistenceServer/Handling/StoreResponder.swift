@@ -217,13 +217,13 @@
       case .text(let text):
         body = whole(ByteBuffer(string: text), "text/plain; version=0.0.4; charset=utf-8", &headers)
       case .stream(let type, let stream):
-        headers[.contentType] = type
+        headers.append(HTTPField(name: .contentType, value: type))
         // Releasing the closure releases the stream and its snapshot: at the end, or when a write fails because the
         // client has gone.
         let released = ReleasedOnThread(stream, reading)
         body = isHead ? self.body(without: released) : streamed(released, client)
       case .events(let stream):
-        headers[.contentType] = "text/event-stream"
+        headers.append(HTTPField(name: .contentType, value: "text/event-stream"))
         body = self.body(stream, client)
       }
       let response = Response(status: .init(code: answer.status), headers: headers, body: body)
@@ -238,7 +238,7 @@
     private static let smallSize = 64 << 10
 
     func whole(_ buffer: ByteBuffer, _ type: String, _ headers: inout HTTPFields) -> ResponseBody {
-      headers[.contentType] = type
+      headers.append(HTTPField(name: .contentType, value: type))
       let size = buffer.readableBytes
       guard size > Self.smallSize else { return ResponseBody(byteBuffer: buffer) }
       let share = BudgetShare(budget, size)
