@@ -43,7 +43,7 @@ struct BriefPageTests {
       try await check("limit=1", isBrief: true)
       try await check("limit=64", isBrief: true)
       try await check("limit=65", isBrief: false)
-      try await check("", isBrief: false)
+      try await check("limit=100", isBrief: false)
       try await check("limit=50&sort=title", isBrief: false)
       try await check("limit=50&where=id%20%3E%203", isBrief: false)
       try await check("limit=50&offset=1", isBrief: false)
