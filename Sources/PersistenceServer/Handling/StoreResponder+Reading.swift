@@ -1,6 +1,7 @@
 #if HTTP
   import PersistenceDriver
   import PersistenceDriverSupport
+  import PersistenceHTTP
   import Synchronization
 
   extension StoreResponder {
@@ -35,7 +36,9 @@
     /// The answer to a brief read, on the thread of its task; nil if it needs a thread that may block.
     func answerAtOnce(_ request: ServiceRequest, _ client: Client) async throws -> Answer? {
       let shared = shared
-      if case .record = request.path { return try await immediate.run { try shared.service.answer(request) } }
+      if case .record = request.path {
+        return try await immediate.run { try shared.service.answer(request) }
+      }
       guard let page = shared.service.briefPage(of: request) else { return nil }
       // Its records may lie on a slow disk, so it ends at the time limit.
       let answer: Answer?? = try await limited(client) { interruption in
