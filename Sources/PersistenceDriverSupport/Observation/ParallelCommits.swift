@@ -28,6 +28,8 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   private var pending: [UInt64: PendingCommit] = [:]
   private var unnumbered: [Int: Unnumbered] = [:]
   private var lastCommit = 0
+  /// What the check that waits has found and does not know, and the commits that may bring it; both are empty without one.
+  private var (wanted, awaited): (Set<UInt64>, Set<Int>) = ([], [])
   /// How many time-outs in all end the wait for numbers.
   ///
   /// On a machine with too few processors, time passes while neither thread runs. A check that was woken so often has given
@@ -65,15 +67,25 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
       if known?.taken.contains(transaction.number) == false {
         pending[transaction.number] = PendingCommit(record: record, transaction: transaction)
       }
-      condition.broadcast()
+      wakeCheck(after: commit, number: transaction.number)
     }
   }
 
   /// Ends a commit that has got no number.
   func end(_ commit: Int) {
     condition.withLock {
-      if unnumbered.removeValue(forKey: commit) != nil { condition.broadcast() }
+      if unnumbered.removeValue(forKey: commit) != nil { wakeCheck(after: commit, number: nil) }
     }
+  }
+
+  /// Wakes the check that waits, if a commit was the last one that it needs.
+  ///
+  /// While many commit, each would take a processor from them to find out that it has to wait on.
+  private func wakeCheck(after commit: Int, number: UInt64?) {
+    guard !awaited.isEmpty else { return }
+    if let number { wanted.remove(number) }
+    awaited.remove(commit)
+    if wanted.isEmpty || awaited.isEmpty { condition.broadcast() }
   }
 
   /// Whether no check has found a commit yet.
@@ -88,7 +100,11 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
       // The server answers the statements before it commits, so the answers to what it has committed are here.
       let sent = unnumbered.filter { !$0.value.isLate }.keys
       var (slicesLeft, deadline) = (Self.slices, Date(timeIntervalSinceNow: slice))
-      while numbers.contains(where: { pending[$0] == nil }), sent.contains(where: { unnumbered[$0] != nil }) {
+      defer { (wanted, awaited) = ([], []) }
+      while true {
+        wanted = Set(numbers.filter { pending[$0] == nil })
+        awaited = Set(sent.filter { unnumbered[$0] != nil })
+        if wanted.isEmpty || awaited.isEmpty { break }
         // A broadcast ends the wait early, and changes no deadline.
         if wait(condition, deadline) { continue }
         slicesLeft -= 1
