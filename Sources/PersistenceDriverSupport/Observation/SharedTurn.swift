@@ -7,8 +7,10 @@ package final class SharedTurn: Sendable {
   /// How often a thread does the work in a row, before it leaves it to one that nobody waits for.
   private static let limit = 2
 
-  /// How long that one pauses before each piece of work, in seconds.
+  /// How long that one pauses before each piece of work at least, in seconds; where the work takes long, since threads wait
+  /// for processors, it pauses up to four times as long.
   private let pause: Double
+  private static let (mostPauses, share) = (4.0, 8.0)
 
   /// Makes a turn that nobody has taken.
   ///
@@ -25,7 +27,14 @@ package final class SharedTurn: Sendable {
     guard isMine else { return }
     for _ in 0..<Self.limit where isOver(after: work) { return }
     BlockingThread("persistence observers") { [self] in
-      repeat { Thread.sleep(forTimeInterval: pause) } while !isOver(after: work)
+      var pause = pause
+      while true {
+        Thread.sleep(forTimeInterval: pause)
+        let begin = ContinuousClock.now
+        if isOver(after: work) { return }
+        let time = (ContinuousClock.now - begin).timeInterval
+        pause = min(max(self.pause, time * Self.share), self.pause * Self.mostPauses)
+      }
     }
   }
 
