@@ -87,7 +87,7 @@ extension PostgresContext {
         if session.catalog.hasSideEffects { observed.mayHaveChangedMore() }
         try observers.commit(observed) { try commitForeign(session) }
       } else {
-        try observers.commit(observed) { try commit(session, register: $0) }
+        try observers.commit(observed) { try commit(session, $0) }
       }
     } catch {
       throw session.conflict ?? error
@@ -179,116 +179,5 @@ extension PostgresContext {
       connection.abandon()
     }
     pool.giveBack(connection)
-  }
-
-  /// Commits, and returns whether the transaction has written anything; passes its number to the observers.
-  private func commit(_ session: PostgresSession, register: (NumberedTransaction) -> Void) throws -> Bool {
-    let isObserved = observers.isObserved
-    let log = PostgresCommits.log(store, withMoment: isObserved, mayBeRefused: session.isDeferred)
-    let hasWritten = try commit(session, after: log) { number, logged in
-      // Asked for a column that a result lacks, libpq composes a notice, which takes 3 µs.
-      guard isObserved, let number, let moment = logged.bytes(0, 1) else { return }
-      // The commit is on its way. Without its number, observers take it for another process's, and read again.
-      if let transaction = try? NumberedTransaction(number, moment: moment) { register(transaction) }
-    }
-    guard hasWritten else { return false }
-    if store.beginsPurge() {
-      // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
-      try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
-    }
-    return true
-  }
-
-  private func commitForeign(_ session: PostgresSession) throws {
-    let read = PostgresCommand("SELECT pg_catalog.pg_current_xact_id_if_assigned()", prepared: -11)
-    _ = try commit(session, after: read) { _, _ in }
-  }
-
-  /// Commits after a statement that reads the transaction's number; passes the number and the result to a closure as soon
-  /// as they are there, and returns whether the transaction has written anything.
-  private func commit(
-    _ session: PostgresSession, after read: PostgresCommand,
-    _ body: (_ number: UInt64?, PostgresResult) -> Void
-  ) throws -> Bool {
-    let standbys = replicas?.standbys
-    var end: PostgresResult?
-    // Without an end, also after an error: the closure may have read records that a standby does not show yet. A doubt
-    // before the outcome is known could be settled by another thread with a position before the commit.
-    defer { standbys?.note(end) }
-    guard session.hasWritten else {
-      try endReading(session)
-      return false
-    }
-    guard !session.connection.isBroken else {
-      throw PersistenceError(
-        .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
-        location: location)
-    }
-    var number: UInt64?
-    var batch = session.takeOpening()
-    let beginning = batch.count
-    // Two more may follow the writes, and the commit.
-    batch.reserveCapacity(beginning + session.waiting.commands.count + 3)
-    batch.append(contentsOf: session.takeQueue())
-    if session.catalog.version != session.firstVersion {
-      let table = PostgresVersionTable(session.firstVersion, store)
-      batch.append(table.renaming(to: session.catalog.version))
-    }
-    batch.append(read)
-    let ahead = batch.count
-    do {
-      let position = standbys == nil ? nil : PostgresPosition.ofPrimary
-      let answers = try session.connection.commit(after: consume batch, then: position) {
-        guard let last = $0.last else { return }
-        number = last.transactionNumber(0, 0)
-        body(number, last)
-      }
-      // The commit of a failed transaction succeeds, and rolls it back.
-      guard answers.commit?.tag == "COMMIT" else {
-        throw PersistenceError(
-          .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
-          location: location)
-      }
-      end = answers.query
-    } catch let error as UnansweredCommit {
-      try settle(number, session.connection.serverRun, error.reason)
-    } catch let error as PersistenceError {
-      if !session.connection.isBroken { session.end() }
-      throw session.notingFailure(error.ofWriting, beginning: beginning, ahead: ahead)
-    }
-    // An exclusive writer may have changed the catalog since a replayable transaction ended.
-    if !session.isReplayable { store.catalog = session.catalog }
-    return true
-  }
-
-  /// Ends a transaction that has written nothing.
-  ///
-  /// A rollback would ignore that the server has refused what a serializable one has read, and would forget it: another
-  /// transaction could commit what this one should have seen.
-  private func endReading(_ session: PostgresSession) throws {
-    guard session.isReplayable || store.isForeign else { return session.end() }
-    do {
-      _ = try session.connection.run([.commit], "commit a transaction")
-    } catch {
-      throw session.failed(error)
-    }
-  }
-
-  /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.
-  private func settle(_ number: UInt64?, _ run: String?, _ error: PersistenceError) throws {
-    pool.discardIdle()
-    guard let number, let connection = try? pool.take() else { throw error.ofUnansweredCommit }
-    let outcome = (try? connection.outcome(of: String(number), begunIn: run)) ?? nil
-    pool.giveBack(connection)
-    switch outcome {
-    case true?: return
-    case false?:
-      var error = error
-      error.code = .unreachable
-      error.message =
-        "the connection broke during the commit, and PostgreSQL rolled the transaction back; retry"
-      throw error
-    case nil: throw error.ofUnansweredCommit
-    }
   }
 }

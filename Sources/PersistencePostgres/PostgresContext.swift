@@ -32,6 +32,8 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   public var observers: CommitObservers { shared.observers }
 
   let shared: PostgresSharedStore
+  /// The transactions that commit at the same time.
+  let commitGroups = PostgresCommitGroups()
   private let primary: PostgresSource
   /// The standbys for reads outside of transactions; nil unless the configuration chooses them.
   let replicas: PostgresSource?

@@ -7,38 +7,39 @@ extension CommitObservers {
   /// - Parameters:
   ///   - transaction: The result of ``begin(_:)``.
   ///   - body: Commits, and returns whether the transaction has written anything. It passes the number to its argument
-  ///     as soon as it knows it. A check that finds a number waits a moment for those that are not known yet, and takes it
-  ///     for another process's if it is none of them.
+  ///     as soon as it knows it; several transactions that are committed as one have one number. A check that finds a number
+  ///     waits a moment for those that are not known yet, and takes it for another process's if it is none of them.
   /// - Throws: The closure's error.
   package func commit(
-    _ transaction: ObservedTransaction, _ body: (_ register: (NumberedTransaction) -> Void) throws -> Bool
+    _ transaction: ObservedTransaction, _ body: (_ register: CommitRegistration) throws -> Bool
   ) throws {
     guard let record = transaction.record, let parallel else {
       // Nobody observed the store when the transaction began.
-      if try body({ _ in }), isObserved { parallel?.search.take { [self] in tellNews() } }
+      if try body(.unobserved), isObserved { parallel?.search.take { [self] in tellNews() } }
       return
     }
-    let commit = parallel.begin()
-    var number: UInt64?
+    let commit = parallel.begin(record)
     let hasWritten: Bool
     do {
       // The registration has ended one with a number.
-      defer { if number == nil { parallel.end(commit) } }
-      hasWritten = try body { transaction in
-        number = transaction.number
-        parallel.register(record, of: transaction, commit)
-      }
+      defer { if commit.number == nil { parallel.end(commit) } }
+      hasWritten = try body(CommitRegistration(commit, in: parallel))
     } catch {
-      if let number, parallel.take(number) == nil { throw error }
+      if commit.number != nil, !parallel.take(commit) { throw error }
       if Self.mayHaveSucceeded(error) {
         record.discardRecordedKeys()
         notify { tell($0, of: record, &$1) }
       }
       throw error
     }
-    guard hasWritten, isObserved else { return _ = number.map(parallel.take) }
+    guard hasWritten, isObserved else {
+      parallel.take(commit)
+      return
+    }
     // Another thread may have found the commit meanwhile.
-    if number.map(parallel.isPending) ?? true { parallel.search.take { [self] in tellNews() } }
+    if commit.number == nil || parallel.isPending(commit) {
+      parallel.search.take { [self] in tellNews() }
+    }
   }
 
   /// Notifies the observers of all commits that no check has found yet.
@@ -75,7 +76,7 @@ extension CommitObservers {
     _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
     let found = parallel.take(found: news.numbers.sorted())
-    let own = found.compactMap(\.self)
+    let own = Array(found.joined())
     if let first = own.first, own.count == 1 {
       tell(observers, of: first.record, &woken)
     } else {
@@ -83,7 +84,7 @@ extension CommitObservers {
       for observer in observers { woken += tell(observer, of: own) }
     }
     // The others are those of other processes.
-    guard !news.isWhole || own.count < found.count else { return }
+    guard !news.isWhole || found.contains(where: \.isEmpty) else { return }
     for observer in observers { woken += observer.discardKeys() }
   }
 

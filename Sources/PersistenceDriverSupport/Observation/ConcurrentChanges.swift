@@ -14,12 +14,12 @@ struct ConcurrentChanges {
 
   init(limit: Int) { all = KeyChanges(limit: limit) }
 
-  /// Adds the changes of a commit with a greater number than those before.
+  /// Adds the changes of a commit with a greater number than those before, or of a later part of the last one.
   mutating func add(_ changes: KeyChanges, of transaction: NumberedTransaction) {
     if changes.isUnknown { return all.discardKeys() }
     for (key, entry) in changes.entries {
       defer { writers[key] = transaction.number }
-      guard let writer = writers[key], !transaction.sees(writer) else {
+      guard let writer = writers[key], writer != transaction.number, !transaction.sees(writer) else {
         all.record(key, matchedBefore: entry.matchedBefore, matchesNow: entry.matchesNow)
         continue
       }

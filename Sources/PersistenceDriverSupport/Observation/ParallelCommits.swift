@@ -24,8 +24,8 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   let search = SharedTurn(pause: 0.005)
 
   private let condition = NSCondition()
-  /// The changes of commits that no check has found yet, by the numbers of the transactions.
-  private var pending: [UInt64: PendingCommit] = [:]
+  /// The changes of commits that no check has found yet, by the numbers of the transactions, in the order of their writes.
+  private var pending: [UInt64: [PendingCommit]] = [:]
   private var unnumbered: [Int: Unnumbered] = [:]
   private var lastCommit = 0
   /// What the check that waits has found and does not know, and the commits that may bring it; both are empty without one.
@@ -49,32 +49,47 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   }
 
   /// The number of commits that no check has found yet.
-  var count: Int { condition.withLock { pending.count + unnumbered.count } }
+  var count: Int { condition.withLock { pending.values.reduce(unnumbered.count) { $0 + $1.count } } }
 
-  /// Begins a commit whose number is not known yet; returns its identity in this process.
-  func begin() -> Int {
+  /// Begins the commit of a record whose number is not known yet.
+  func begin(_ record: CommitRecord) -> RunningCommit {
     condition.withLock {
       lastCommit += 1
       unnumbered[lastCommit] = Unnumbered()
-      return lastCommit
+      return RunningCommit(id: lastCommit, record: record)
     }
   }
 
-  /// Registers the changes of a commit, whose number is now known.
-  func register(_ record: CommitRecord, of transaction: NumberedTransaction, _ commit: Int) {
+  /// Registers the changes of commits, whose common number is now known.
+  ///
+  /// A check that finds the number takes all that is registered by it, so they are registered at once.
+  func register(_ commits: [RunningCommit], of transaction: NumberedTransaction) {
     condition.withLock {
-      let known = unnumbered.removeValue(forKey: commit)
-      if known?.taken.contains(transaction.number) == false {
-        pending[transaction.number] = PendingCommit(record: record, transaction: transaction)
+      for commit in commits {
+        commit.number = transaction.number
+        let known = unnumbered.removeValue(forKey: commit.id)
+        if known?.taken.contains(transaction.number) == false {
+          pending[transaction.number, default: []].append(
+            PendingCommit(record: commit.record, transaction: transaction))
+        }
       }
-      wakeCheck(after: commit, number: transaction.number)
+      for commit in commits { wakeCheck(after: commit.id, number: transaction.number) }
+    }
+  }
+
+  /// Takes a number back from commits: its transaction was rolled back, and they will have other numbers.
+  func withdraw(_ commits: [RunningCommit]) {
+    condition.withLock {
+      // One that is not registered any more was forgotten, or will be taken for another process's.
+      for commit in commits where remove(commit) { unnumbered[commit.id] = Unnumbered() }
+      for commit in commits { commit.number = nil }
     }
   }
 
   /// Ends a commit that has got no number.
-  func end(_ commit: Int) {
+  func end(_ commit: RunningCommit) {
     condition.withLock {
-      if unnumbered.removeValue(forKey: commit) != nil { wakeCheck(after: commit, number: nil) }
+      if unnumbered.removeValue(forKey: commit.id) != nil { wakeCheck(after: commit.id, number: nil) }
     }
   }
 
@@ -89,13 +104,25 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
   }
 
   /// Whether no check has found a commit yet.
-  func isPending(_ number: UInt64) -> Bool { condition.withLock { pending[number] != nil } }
+  func isPending(_ commit: RunningCommit) -> Bool { condition.withLock { place(of: commit) != nil } }
 
-  /// Removes and returns the changes of a commit; nil if they are not registered.
-  func take(_ number: UInt64) -> PendingCommit? { condition.withLock { pending.removeValue(forKey: number) } }
+  /// Removes the changes of a commit; returns false if they are not registered.
+  @discardableResult
+  func take(_ commit: RunningCommit) -> Bool { condition.withLock { remove(commit) } }
 
-  /// Removes and returns the changes of the commits that a check has found; nil for those of other processes.
-  func take(found numbers: [UInt64]) -> [PendingCommit?] {
+  private func remove(_ commit: RunningCommit) -> Bool {
+    guard let number = commit.number, let place = place(of: commit) else { return false }
+    pending[number]?.remove(at: place)
+    if pending[number]?.isEmpty == true { pending[number] = nil }
+    return true
+  }
+
+  private func place(of commit: RunningCommit) -> Int? {
+    commit.number.flatMap { pending[$0] }?.firstIndex { $0.record === commit.record }
+  }
+
+  /// Removes and returns the changes of the commits that a check has found; none for those of other processes.
+  func take(found numbers: [UInt64]) -> [[PendingCommit]] {
     condition.withLock {
       // The server answers the statements before it commits, so the answers to what it has committed are here.
       let sent = unnumbered.filter { !$0.value.isLate }.keys
@@ -114,8 +141,8 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
         }
         deadline = Date(timeIntervalSinceNow: slice)
       }
-      let found = numbers.map { pending.removeValue(forKey: $0) }
-      let unknown = zip(numbers, found).filter { $0.1 == nil }.map(\.0)
+      let found = numbers.map { pending.removeValue(forKey: $0) ?? [] }
+      let unknown = zip(numbers, found).filter { $0.1.isEmpty }.map(\.0)
       if !unknown.isEmpty { for commit in unnumbered.keys { unnumbered[commit]?.taken.formUnion(unknown) } }
       return found
     }
@@ -135,4 +162,46 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
 struct PendingCommit {
   let record: CommitRecord
   let transaction: NumberedTransaction
+}
+
+/// A commit that has begun.
+final class RunningCommit {
+  let id: Int
+  let record: CommitRecord
+  /// The number of its transaction; nil as long as it is not known.
+  ///
+  /// The thread that commits sets it, while the thread of the transaction commits itself or waits for that one.
+  fileprivate(set) var number: UInt64?
+
+  init(id: Int, record: CommitRecord) { (self.id, self.record) = (id, record) }
+}
+
+/// What the engine calls with the number of a transaction, before it waits for the commit.
+package struct CommitRegistration {
+  /// The commit; nil if nobody observed the store when the transaction began.
+  private let running: (commit: RunningCommit, parallel: ParallelCommits)?
+
+  init(_ commit: RunningCommit, in parallel: ParallelCommits) {
+    running = (commit: commit, parallel: parallel)
+  }
+
+  private init() { running = nil }
+
+  /// The registration of a transaction that nobody observes.
+  static var unobserved: CommitRegistration { CommitRegistration() }
+
+  /// Registers a transaction by its number.
+  package func callAsFunction(_ transaction: NumberedTransaction) { Self.register([self], of: transaction) }
+
+  /// Registers transactions of one store that are committed as one, in the order of their writes.
+  package static func register(_ all: [CommitRegistration], of transaction: NumberedTransaction) {
+    let running = all.compactMap { $0.running }
+    running.first?.parallel.register(running.map { $0.commit }, of: transaction)
+  }
+
+  /// Takes a number back from transactions of one store, which was rolled back, so that each can be committed alone.
+  package static func withdraw(_ all: [CommitRegistration]) {
+    let running = all.compactMap { $0.running }
+    running.first?.parallel.withdraw(running.map { $0.commit })
+  }
 }

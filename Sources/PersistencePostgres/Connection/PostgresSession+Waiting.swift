@@ -16,6 +16,15 @@ struct PostgresWaitingWrites {
 
 /// Writes that travel with the next batch.
 extension PostgresSession {
+  /// Whether the transaction is nothing but a few writes that were not sent, so that others may be committed with it.
+  var canShareCommit: Bool {
+    isDeferred && !wasSent && conflict == nil && catalog.version == firstVersion && waiting.rows == nil
+      && waiting.insertions.isEmpty && !waiting.commands.isEmpty && waiting.commands.count <= 16
+      && waiting.byteCount <= 1 << 14 && !connection.isBroken
+      // A writer that waits for nobody does not wait for a turn either.
+      && store.configuration.busyTimeout >= .seconds(1)
+  }
+
   /// Runs a write whose result nobody needs, at the latest with the next statement or the commit.
   ///
   /// If it fails, for example because the disk is full, so does the whole transaction.

@@ -17,6 +17,10 @@ extension PostgresCommand {
   static let planForValues = PostgresCommand("SET plan_cache_mode = force_custom_plan", prepared: -23)
   static let planAsUsual = PostgresCommand("SET plan_cache_mode TO DEFAULT", prepared: -24)
 
+  /// The statement that limits how long transactions that are committed as one wait for a lock: less than the server does
+  /// before it looks for a deadlock of two such groups.
+  static let lockTimeoutOfGroup = lockTimeout(.milliseconds(50), prepared: -25)
+
   /// The statement that limits how long the statements of a transaction wait for locks.
   static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
     // 0 would mean no limit, and a long time may exceed any integer.

@@ -35,13 +35,7 @@ struct NumberedCommitsTests {
     _ change: (any StorageTransaction) throws -> Void
   ) throws -> (_ outcome: () throws -> Bool) throws -> Void {
     let observers = observers ?? self.observers
-    var observed: ObservedTransaction?
-    try context.transaction { transaction in
-      let begun = observers.begin(transaction)
-      try change(begun.transaction)
-      observed = begun
-    }
-    let begun = try #require(observed)
+    let begun = try begun(in: observers, change)
     return { outcome in
       try observers.commit(begun) { register in
         try unnumbered()
@@ -49,6 +43,19 @@ struct NumberedCommitsTests {
         return try outcome()
       }
     }
+  }
+
+  /// Runs a transaction until its commit.
+  private func begun(
+    in observers: CommitObservers, _ change: (any StorageTransaction) throws -> Void
+  ) throws -> ObservedTransaction {
+    var observed: ObservedTransaction?
+    try context.transaction { transaction in
+      let begun = observers.begin(transaction)
+      try change(begun.transaction)
+      observed = begun
+    }
+    return try #require(observed)
   }
 
   private func insert(_ id: Int64) -> (any StorageTransaction) throws -> Void {
@@ -81,6 +88,48 @@ struct NumberedCommitsTests {
     let changes = try observers.look(observer, at: context).changes
     #expect(changes.entries.count == 2 && !changes.isUnknown)
     #expect(try observers.look(observer, at: context).changes.isEmpty)
+    #expect(observers.pendingCount == 0)
+  }
+
+  @Test("U1 transactions that are committed as one are told once each, in the order of their writes")
+  func shared() throws {
+    let observer = try observer()
+    for (changes, count) in [([insert(1), insert(2)], 2), ([insert(3), delete(3)], 0)] {
+      let transactions = try changes.map { try begun(in: observers, $0) }
+      let numbered = try transaction(10, "10:10:")
+      try observers.commit(transactions[0]) { one in
+        try observers.commit(transactions[1]) { other in
+          CommitRegistration.register([one, other], of: numbered)
+          commits.found.withLock { $0 = [10] }
+          return true
+        }
+        return true
+      }
+      let told = try observers.look(observer, at: context).changes
+      #expect(told.entries.count == count && !told.isUnknown)
+      #expect(observers.pendingCount == 0)
+    }
+  }
+
+  @Test("U1 transactions whose common number was rolled back are told by the numbers that they get alone")
+  func withdrawn() throws {
+    let observer = try observer()
+    let transactions = try [insert(1), insert(2)].map { try begun(in: observers, $0) }
+    let numbered = try (10...12).map { try transaction($0, "\($0):\($0):") }
+    try observers.commit(transactions[0]) { one in
+      try observers.commit(transactions[1]) { other in
+        CommitRegistration.register([one, other], of: numbered[0])
+        CommitRegistration.withdraw([one, other])
+        #expect(observers.pendingCount == 2)
+        one(numbered[1])
+        other(numbered[2])
+        commits.found.withLock { $0 = [11, 12] }
+        return true
+      }
+      return true
+    }
+    let told = try observers.look(observer, at: context).changes
+    #expect(told.entries.count == 2 && !told.isUnknown)
     #expect(observers.pendingCount == 0)
   }
 
