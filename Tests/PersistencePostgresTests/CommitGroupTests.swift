@@ -114,7 +114,8 @@
       }
       let errors = try insertTogether([30, 31])
       watch.wait()
-      #expect(wasSeen.load(ordering: .sequentiallyConsistent))
+      let isSeen = wasSeen.load(ordering: .sequentiallyConsistent)
+      #expect(isSeen)
       #expect(errors.allSatisfy { $0 == nil })
       #expect(try repository.fetch(Account.self).map(\.id) == [1, 30, 31])
       try context.close()
