@@ -20,18 +20,29 @@ extension PostgresContext {
       PostgresCommitGroups.Member(session.waiting, at: session.firstVersion, registration)
     }
     switch turn {
-    case .alone: return try commitAlone(session, registration)
+    case .alone:
+      try requireLiveConnection(session)
+      return try commitAlone(session, registration)
     case .committed: return true
     case .failed(let error): throw error
     case .first(let others):
-      var hasFailed = false
+      var hasFailed = !others.isEmpty
       defer { commitGroups.leave(afterFailure: hasFailed) }
-      if !others.isEmpty {
-        if try commit(session, registration, with: others) { return true }
-        hasFailed = true
+      if !others.isEmpty, try commit(session, registration, with: others) {
+        hasFailed = false
+        return true
       }
       return try commitAlone(session, registration)
     }
+  }
+
+  /// Throws, so that the closure runs again by another connection, if this one has broken while its thread waited.
+  private func requireLiveConnection(_ session: PostgresSession) throws {
+    guard !session.connection.isAlive() else { return }
+    session.connection.abandon()
+    session.conflict = session.conflict ?? .stepByStep
+    throw PersistenceError(
+      .unreachable, "the connection broke before the commit; retry", location: location)
   }
 
   /// Commits a transaction as one with others, whose threads wait; returns false if all were rolled back, and each has to be
@@ -43,6 +54,13 @@ extension PostgresContext {
     with others: [PostgresCommitGroups.Member]
   ) throws -> Bool {
     let connection = session.connection
+    do {
+      // Whoever sends a commit by a broken connection does not learn the outcome.
+      try requireLiveConnection(session)
+    } catch {
+      commitGroups.end(others, .alone)
+      throw error
+    }
     let registrations = [registration] + others.map { $0.registration }
     let isObserved = observers.isObserved
     var batch = store.openingOfReplayable(ifNewest: session.firstVersion)
@@ -75,6 +93,8 @@ extension PostgresContext {
       } catch let error as PersistenceError where error.code != .outcomeUnknown {
         broken = error
       } catch {
+        // If the number appears later, it is one of an unknown origin.
+        CommitRegistration.withdraw(registrations)
         commitGroups.end(others, .failed(error))
         throw error
       }

@@ -160,6 +160,49 @@ extension FuzzEvolutionTests {
   }
 
   @Test(
+    "S1 E4 a mapping that a rollback has made obsolete refuses no request", arguments: ContextUnderTest.ours)
+  func obsoleteMapping(context: ContextUnderTest) throws {
+    func schema(_ others: FieldSchema...) throws -> ModelSchema {
+      try ModelSchema(name: "A", fields: others + [FieldSchema("e", .uuid)], key: ["e"])
+    }
+    let words = FuzzWords([FuzzWords.Field("f", was: "i")])
+    let program = FuzzProgram(
+      schemas: [
+        try schema(FieldSchema("g", .float)),
+        try schema(FieldSchema("i", .decimal), FieldSchema("g", .float)),
+        try schema(FieldSchema("f", .decimal), FieldSchema("g", .double)),
+      ],
+      steps: [
+        .define(0),
+        .transaction(
+          [
+            .evolve(0, FuzzChange(to: 1, [.fill(.decimal(0)), .field(0), .field(1)])),
+            .declared(words, .aggregate(FuzzQuery(2), [])),
+          ], .rollback),
+        // No float has this value.
+        .declared(words, .updateRows(FuzzQuery(2), set: [FieldAssignment("g", .double(0.1))])),
+      ])
+    try program.run(on: context)
+  }
+
+  @Test(
+    "S1 E4 a read by a schema from before two changes by another context", arguments: ContextUnderTest.ours)
+  func severalChanges(context: ContextUnderTest) throws {
+    let (optional, text) = (FieldSchema("key", .decimal, isOptional: true), FieldSchema("d", .string))
+    let program = FuzzProgram(
+      schemas: try [
+        [optional, text, FieldSchema("a b", .decimal, isOptional: true)],
+        [optional, text, FieldSchema("a b", .decimal)], [text, FieldSchema("a b", .decimal)],
+      ].map { try ModelSchema(name: "A", fields: $0, key: ["d"]) },
+      steps: [
+        .define(0), .fetch(FuzzQuery(0)),
+        .evolve(0, FuzzChange(to: 1, [.field(0), .field(1), .field(2, replacingNil: .decimal(0))])),
+        .evolve(1, FuzzChange(to: 2, [.field(1), .field(2)])), .fetch(FuzzQuery(0)),
+      ])
+    try program.run(on: context)
+  }
+
+  @Test(
     "S1 V3 a change to another spelling of a field's name keeps the name", arguments: ContextUnderTest.ours)
   func otherSpelling(context: ContextUnderTest) throws {
     let program = FuzzProgram(

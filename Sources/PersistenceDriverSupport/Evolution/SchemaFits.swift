@@ -42,7 +42,14 @@ package final class SchemaFits: Sendable {
     let found = try usingKnownMapping(of: schema) { mapping -> Result? in
       // A request for a model that another program has renamed would find nothing.
       guard try reader.schema(named: (mapping?.stored ?? schema).name) != nil else { return nil }
-      return try body(mapping)
+      do {
+        return try body(mapping)
+      } catch let error as PersistenceError where error.code == .invalidRequest {
+        // An obsolete mapping refuses a request before a driver verifies the schema.
+        guard let mapping, let found = try reader.schema(named: mapping.stored.name) else { throw error }
+        try mapping.stored.requireCompatible(with: found, location: location)
+        throw error
+      }
     }
     if let found = found.flatMap(\.self) { return found }
     let (mapping, isAbsent) = try mapping(of: schema, reader)

@@ -62,9 +62,11 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
 
   /// Registers the changes of commits, whose common number is now known.
   ///
-  /// A check that finds the number takes all that is registered by it, so they are registered at once.
+  /// A check that finds the number takes all that is registered by it, so they are registered at once. If one was forgotten
+  /// with the observers of its time, none is, and checks take the number for another process's.
   func register(_ commits: [RunningCommit], of transaction: NumberedTransaction) {
     condition.withLock {
+      guard commits.allSatisfy({ unnumbered[$0.id] != nil }) else { return }
       for commit in commits {
         commit.number = transaction.number
         let known = unnumbered.removeValue(forKey: commit.id)
@@ -77,7 +79,7 @@ final class ParallelCommits: @unchecked Sendable {  // the condition guards the 
     }
   }
 
-  /// Takes a number back from commits: its transaction was rolled back, and they will have other numbers.
+  /// Takes a number back from commits, which may get other numbers.
   func withdraw(_ commits: [RunningCommit]) {
     condition.withLock {
       // One that is not registered any more was forgotten, or will be taken for another process's.
@@ -194,12 +196,16 @@ package struct CommitRegistration {
   package func callAsFunction(_ transaction: NumberedTransaction) { Self.register([self], of: transaction) }
 
   /// Registers transactions of one store that are committed as one, in the order of their writes.
+  ///
+  /// If one of them began before anybody observed the store, its changes are not known, so none is registered.
   package static func register(_ all: [CommitRegistration], of transaction: NumberedTransaction) {
     let running = all.compactMap { $0.running }
+    guard running.count == all.count else { return }
     running.first?.parallel.register(running.map { $0.commit }, of: transaction)
   }
 
-  /// Takes a number back from transactions of one store, which was rolled back, so that each can be committed alone.
+  /// Takes a number back from transactions of one store: it was rolled back, so that each can be committed alone, or nobody
+  /// knows its outcome.
   package static func withdraw(_ all: [CommitRegistration]) {
     let running = all.compactMap { $0.running }
     running.first?.parallel.withdraw(running.map { $0.commit })

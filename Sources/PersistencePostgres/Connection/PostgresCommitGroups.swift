@@ -51,8 +51,7 @@ final class PostgresCommitGroups: Sendable {
 
   /// How many threads commit at once before others wait for them.
   static let limit = 4
-  /// How many transactions are committed as one at most, and how many bytes they write beside those of the first: libpq sends
-  /// that at once, so that the server never gets the commit without the end of its batch.
+  /// How many transactions are committed as one at most, and how many bytes they write beside those of the first.
   private static let (mostMembers, mostBytes) = (32, 1 << 15)
   /// How long nobody waits after a group that was rolled back, and after a transaction that has waited in vain.
   private static let (pauseAfterFailure, pauseAfterWait) = (Duration.milliseconds(100), Duration.seconds(1))
@@ -99,7 +98,8 @@ final class PostgresCommitGroups: Sendable {
         return nil
       }
       var (count, bytes) = (1, 0)
-      while state.pauseEnd == nil, count < min(state.waiting.count, Self.mostMembers) {
+      let mayShare = !state.isPausing()
+      while mayShare, count < min(state.waiting.count, Self.mostMembers) {
         let other = state.waiting[count]
         // Each write has the frames of its messages, too.
         bytes += other.byteCount + 256 * other.commands.count
@@ -125,12 +125,17 @@ final class PostgresCommitGroups: Sendable {
 extension PostgresCommitGroups.State {
   /// The turn of a transaction that needs not wait; nil for one that has to.
   fileprivate mutating func turnAtOnce() -> PostgresCommitGroups.Turn? {
-    if let end = pauseEnd {
-      if ContinuousClock.now < end { return .alone }
-      pauseEnd = nil
-    }
+    if isPausing() { return .alone }
     guard first < PostgresCommitGroups.limit else { return nil }
     first += 1
     return .first([])
+  }
+
+  /// Whether each commits alone for now.
+  fileprivate mutating func isPausing() -> Bool {
+    guard let end = pauseEnd else { return false }
+    if ContinuousClock.now < end { return true }
+    pauseEnd = nil
+    return false
   }
 }

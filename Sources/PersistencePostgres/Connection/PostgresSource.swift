@@ -122,7 +122,7 @@ extension PostgresSource {
         if let session { release(session) } else { pool.giveBack(connection) }
         attempts += 1
         let wasVerified = session?.isVerified ?? false
-        // The server may have removed a table since the catalog was read.
+        // Others may have removed a table or a column since the catalog was read.
         let isStale = error is StaleCatalog || (!wasVerified && mayBeStale(error) && attempts < 3)
         guard isStale || (isIdleLoss(error) && !wasVerified && attempts == 1), attempts < 20 else {
           guard error is StaleCatalog else { throw error }
@@ -133,10 +133,9 @@ extension PostgresSource {
     }
   }
 
-  /// Whether an error may come from a table that was removed, or that another program has changed.
+  /// Whether an error may come from a table that was removed, or that another context or program has changed.
   private func mayBeStale(_ error: any Error) -> Bool {
-    guard let error = error as? PersistenceError else { return false }
-    return error.isPostgres("42P01") || (store.isForeign && error.isOfDefinition)
+    (error as? PersistenceError)?.isOfDefinition ?? false
   }
 
   private func isIdleLoss(_ error: any Error) -> Bool {

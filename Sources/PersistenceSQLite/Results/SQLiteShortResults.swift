@@ -119,10 +119,13 @@ extension SQLiteContext {
     }
   }
 
-  /// Passes on the rows of a request with a limit, which one statement reads.
+  /// Passes on the rows of a request with a limit, which one statement reads, of a table that this package has made.
+  ///
+  /// A view or a virtual table of another program may take long for each row, so a caller would not know how long it waits.
   package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
     guard Self.takesOneStatement(request) else { return nil }
     return try pool.withConnection { connection -> Int? in
+      if connection.knownModel(for: request.schema)?.table.isForeign == true { return nil }
       let count = try connection.withFirstStep(of: request) { statement, model, isAtRow -> Int? in
         guard let hasRow = try isAtRow() else { return nil }
         return try hasRow ? statement.passOn(model.columns, body) : 0
@@ -152,9 +155,11 @@ extension SQLiteStatement {
 }
 
 extension SQLiteConnection {
-  /// Passes on the rows of a request in the open transaction, and prepares the statement; returns their number.
-  fileprivate func passOn(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int {
+  /// Passes on the rows of a request in the open transaction, and prepares the statement; returns their number, nil for a
+  /// table of another program.
+  fileprivate func passOn(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
     guard let model = try model(for: request.schema) else { return 0 }
+    if model.table.isForeign { return nil }
     let wanted = try rows(of: request, in: model)
     return try withStatement(wanted, of: model) { try $0.step() ? $0.passOn(model.columns, body) : 0 }
   }

@@ -94,8 +94,15 @@
       try context.requireComplete()
       let unwanted: EntityTag.List?
       do { unwanted = try served.ifNoneMatchTags() } catch { return nil }
+      let whole: RecordPage.Whole?
+      do {
+        whole = try page.whole()
+      } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
+        // The other way meets the change too, and forgets the schema.
+        return nil
+      }
       // Without records, the store may lack the model.
-      guard let whole = try page.whole(), !whole.isEmpty else { return nil }
+      guard let whole, !whole.isEmpty else { return nil }
       return answer(whole.bytes, next: whole.next, served, unwanted, link: page.link)
     }
 

@@ -111,6 +111,30 @@ struct NumberedCommitsTests {
     }
   }
 
+  @Test(
+    "U1 a common number of transactions of which observers do not know all belongs to another process",
+    arguments: [false, true])
+  func partlyKnown(isForgotten: Bool) throws {
+    let earlier = isForgotten ? try observer() : nil
+    let first = try begun(in: observers, insert(1))
+    var observer: CommitObserver?
+    let numbered = try transaction(10, "10:10:")
+    try observers.commit(first) { one in
+      if let earlier { observers.remove(earlier) }
+      observer = try self.observer()
+      let second = try begun(in: observers, insert(2))
+      try observers.commit(second) { other in
+        CommitRegistration.register([one, other], of: numbered)
+        commits.found.withLock { $0 = [10] }
+        return true
+      }
+      return true
+    }
+    let told = try observers.look(#require(observer), at: context).changes
+    #expect(told.isUnknown)
+    #expect(observers.pendingCount == 0)
+  }
+
   @Test("U1 transactions whose common number was rolled back are told by the numbers that they get alone")
   func withdrawn() throws {
     let observer = try observer()
