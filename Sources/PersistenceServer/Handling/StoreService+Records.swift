@@ -92,18 +92,15 @@
     /// The answer with a brief page; nil if it must be read in another way.
     func answer(_ page: PreparedPages.Page, to served: ServiceRequest) throws -> Answer? {
       try context.requireComplete()
-      let unwanted: EntityTag.List?
-      do { unwanted = try served.ifNoneMatchTags() } catch { return nil }
-      let whole: RecordPage.Whole?
       do {
-        whole = try page.whole()
+        let unwanted = try served.ifNoneMatchTags()
+        // Without records, the store may lack the model.
+        guard let whole = try page.whole(), !whole.isEmpty else { return nil }
+        return answer(whole.bytes, next: whole.next, served, unwanted, link: page.link)
       } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
         // The other way meets the change too, and forgets the schema.
         return nil
       }
-      // Without records, the store may lack the model.
-      guard let whole, !whole.isEmpty else { return nil }
-      return answer(whole.bytes, next: whole.next, served, unwanted, link: page.link)
     }
 
     /// The number of records of a page.
