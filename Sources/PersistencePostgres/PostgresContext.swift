@@ -81,6 +81,10 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
     primary.pool.giveBack(opening.connection)
+    // The opening may have read the catalog, so the first call need not.
+    _ = monitor.checkComplete {
+      store.catalog.map { $0.layouts[StoredName(ReservedModel.fillLedger)] == nil } ?? false
+    }
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
   }
 

@@ -1,5 +1,6 @@
 #if Postgres
   import Foundation
+  import OurContexts
   import PersistenceConformance
   import PersistenceCore
   import PersistenceDriver
@@ -23,25 +24,43 @@
       context.commitGroups.patience.store(60_000, ordering: .relaxed)
     }
 
-    /// Inserts each account on a thread of its own, while all turns are taken until all of them wait; returns the errors.
-    private func insertTogether(_ ids: [Int]) throws -> [PersistenceError?] {
+    /// Inserts each account on a thread of its own, while all turns are taken until all of them wait, and a closure has run;
+    /// returns the errors.
+    private func insertTogether(
+      _ ids: [Int], in other: PostgresContext? = nil,
+      whileWaiting body: @escaping @Sendable () throws -> Void = {}
+    ) throws -> [PersistenceError?] {
+      let context = other ?? context
       let groups = context.commitGroups
       for _ in 0..<PostgresCommitGroups.limit {
         guard case .first? = groups.turnAtOnce() else { throw PersistenceError(.busy, "a turn is taken") }
       }
       let isFull = groups.turnAtOnce() == nil
       #expect(isFull)
-      let repository = repository
+      let repository = Repository(context)
       let errors = try together(ids.count + 1) { number -> PersistenceError? in
         guard number == ids.count else {
           return failure { try repository.insert(Account(ids[number], balance: number)) }
         }
         let deadline = ContinuousClock.now + .seconds(30)
         while groups.waitingCount < ids.count, .now < deadline { usleep(1_000) }
+        let error = failure { try body() }
         for _ in 0..<PostgresCommitGroups.limit { groups.leave() }
-        return nil
+        return error
       }
+      let bodyError = errors.last ?? nil
+      #expect(bodyError == nil)
       return Array(errors.dropLast())
+    }
+
+    /// Runs a closure with a new observer of the accounts, which has seen those that are there.
+    private func withObserver(_ body: (CommitObserver) throws -> Void) throws {
+      let observer = try CommitObserver(FetchRequest(Account.schema.model), in: context, keyLimit: 100)
+      try context.observers.add(observer)
+      _ = try context.observers.look(observer, at: context)
+      try body(observer)
+      context.observers.remove(observer)
+      try context.close()
     }
 
     private func numbers() throws -> Int64 {
@@ -52,43 +71,54 @@
 
     @Test("W3 W5 transactions that wait for a turn are committed as one, and observers hear of each")
     func group() throws {
-      let request = try FetchRequest(Account.schema.model)
-      let observer = try CommitObserver(request, in: context, keyLimit: 100)
-      try context.observers.add(observer)
-      _ = try context.observers.look(observer, at: context)
-      let before = try numbers()
-      let errors = try insertTogether(Array(10..<18))
-      #expect(errors.allSatisfy { $0 == nil })
-      #expect(try numbers() == before + 1)
-      #expect(try repository.fetch(Account.self).map(\.id) == [1] + Array(10..<18))
-      let changes = try context.observers.look(observer, at: context).changes
-      #expect(changes.entries.count == 8 && !changes.isUnknown)
-      #expect(context.observers.pendingCount == 0)
-      context.observers.remove(observer)
-      try context.close()
+      try withObserver { observer in
+        let before = try numbers()
+        let errors = try insertTogether(Array(10..<18))
+        #expect(errors.allSatisfy { $0 == nil })
+        #expect(try numbers() == before + 1)
+        #expect(try repository.fetch(Account.self).map(\.id) == [1] + Array(10..<18))
+        let changes = try context.observers.look(observer, at: context).changes
+        #expect(changes.entries.count == 8 && !changes.isUnknown)
+        #expect(context.observers.pendingCount == 0)
+      }
     }
 
     @Test("W4 a refused transaction of a group throws its own error, and the others are committed")
     func refusal() throws {
-      let request = try FetchRequest(Account.schema.model)
-      let observer = try CommitObserver(request, in: context, keyLimit: 100)
-      try context.observers.add(observer)
-      _ = try context.observers.look(observer, at: context)
-      let errors = try insertTogether([20, 1, 21, 22])
-      let codes = errors.map { $0?.code }
-      #expect(codes == [nil, .duplicateKey, nil, nil])
-      #expect(try repository.fetch(Account.self).map(\.id) == [1, 20, 21, 22])
-      #expect(try repository.find(Account.self, id: 1)?.balance == 100)
-      let changes = try context.observers.look(observer, at: context).changes
-      #expect(changes.entries.count == 3 && !changes.isUnknown)
-      #expect(context.observers.pendingCount == 0)
-      // Each commits alone for a while, and then in groups again.
-      usleep(200_000)
-      let before = try numbers()
-      let laterErrors = try insertTogether([23, 24])
-      #expect(laterErrors.allSatisfy { $0 == nil })
-      #expect(try numbers() == before + 1)
-      context.observers.remove(observer)
+      try withObserver { observer in
+        let errors = try insertTogether([20, 1, 21, 22])
+        let codes = errors.map { $0?.code }
+        #expect(codes == [nil, .duplicateKey, nil, nil])
+        #expect(try repository.fetch(Account.self).map(\.id) == [1, 20, 21, 22])
+        #expect(try repository.find(Account.self, id: 1)?.balance == 100)
+        let changes = try context.observers.look(observer, at: context).changes
+        #expect(changes.entries.count == 3 && !changes.isUnknown)
+        #expect(context.observers.pendingCount == 0)
+        // Each commits alone for a while, and then in groups again.
+        usleep(200_000)
+        let before = try numbers()
+        let laterErrors = try insertTogether([23, 24])
+        #expect(laterErrors.allSatisfy { $0 == nil })
+        #expect(try numbers() == before + 1)
+      }
+    }
+
+    @Test(
+      "W5 transactions whose connections break while they wait for a turn run again",
+      .enabled(if: PostgresServer.programs != nil))
+    func brokenConnections() throws {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      let cutter = try CommitCutter(before: server)
+      defer { cutter.stop() }
+      let store = try Scratch(on: server.url) { $0.busyTimeout = .seconds(60) }
+      let context = try store.on(cutter.url).open()
+      try Repository(context).save(Account(1, balance: 100))
+      context.commitGroups.patience.store(60_000, ordering: .relaxed)
+      // A server that ends a connection says so. A network that breaks says nothing.
+      let errors = try insertTogether([50, 51, 52, 53], in: context) { cutter.cutAll() }
+      #expect(errors.allSatisfy { $0 == nil }, "\(errors)")
+      #expect(try Repository(context).fetch(Account.self).map(\.id) == [1, 50, 51, 52, 53])
       try context.close()
     }
 

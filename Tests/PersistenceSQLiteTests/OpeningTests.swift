@@ -36,13 +36,23 @@ import Testing
     #expect(try second.count() == 1)
   }
 
-  @Test("opening a store prepares seven statements, and reading its first record another one")
+  @Test("the opening reads whether a copy into the store is unfinished, so that the first call need not")
+  func completeness() throws {
+    let complete = try scratch.open()
+    #expect(complete.isKnownComplete)
+    let ledger = try ModelSchema(
+      name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
+    try complete.transaction { try $0.define(ledger) }
+    #expect(try !scratch.open().isKnownComplete)
+  }
+
+  @Test("opening a store prepares five statements, and reading its first record another one")
   func preparations() throws {
     let context = try scratch.open()
-    #expect(context.counters.prepares == 7)
+    #expect(context.counters.prepares == 5)
     #expect(try context.schema(named: ReservedModel.fillLedger) == nil)
     #expect(try context.values(of: .integer(1), in: schema) != nil)
-    #expect(context.counters.prepares == 8)
+    #expect(context.counters.prepares == 6)
   }
 
   @Test(

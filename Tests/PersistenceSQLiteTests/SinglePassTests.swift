@@ -32,6 +32,23 @@ import Testing
       schema, where: .comparison(field: "budget", .greaterOrEqual, .integer(5)), order: [order], limit: limit)
   }
 
+  @Test("R5 tables of other programs are not passed on, since any row of them may take long")
+  func foreign() throws {
+    try scratch.makeForeign(
+      "foreign.sqlite",
+      ["CREATE TABLE track (id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO track VALUES (1, 'one')"])
+    let context = try scratch.open("foreign.sqlite")
+    let track = try #require(try context.schema(named: "track"))
+    let request = try FetchRequest(track, limit: 5)
+    // Before a statement is prepared, and after a fetch has prepared it.
+    for _ in 0..<2 {
+      var passed = 0
+      let count = try context.readOnce(request) { _ in passed += 1 }
+      #expect(count == nil && passed == 0)
+      #expect(try context.values(request) == [[.integer(1), .text("one")]])
+    }
+  }
+
   @Test("O2 a pass has the rows that a fetch has, up to any limit, in the order of an index or a sort")
   func rows() throws {
     for order in [FieldOrder("title"), FieldOrder("id", isDescending: true), FieldOrder("budget")] {

@@ -14,20 +14,23 @@ enum StorageAccess {
       let transaction = try inside.transaction(declares: model.hasReferences)
       if model.hasFormerNames { try inside.root.settle(model.type.declaration, transaction) }
       self = .transaction(
-        try inside.root.fits(with: model.type).map { FittedTransaction(transaction, $0) } ?? transaction,
+        try inside.root.fits(with: model.type, model.schema).map { FittedTransaction(transaction, $0) }
+          ?? transaction,
         in: inside)
       return
     }
     self = .store(
-      try Self.store(context, for: model.type, hasFormerNames: model.hasFormerNames),
+      try Self.store(context, for: model.type, model.schema, hasFormerNames: model.hasFormerNames),
       declares: model.hasReferences)
   }
 
   /// The store of a context that is not a transaction.
   ///
-  /// The caller reads whether the model had other names, where that costs least.
+  /// The caller reads the schema, which is nil if it is not valid, and whether the model had other names, where that costs
+  /// least.
   static func store(
-    _ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool
+    _ context: any PersistentContext, for model: any PersistentRecord.Type, _ schema: ModelSchema?,
+    hasFormerNames: Bool
   ) throws -> any StorageContext {
     guard let store = context.asStorageContext else {
       throw PersistenceError.incompatibleContext(
@@ -39,7 +42,7 @@ enum StorageAccess {
     if store.isKnownComplete, !hasFormerNames { return store }
     try store.requireComplete()
     if hasFormerNames { try store.settle(model.declaration, store) }
-    return try store.fits(with: model).map { FittedContext(store, $0) } ?? store
+    return try store.fits(with: model, schema).map { FittedContext(store, $0) } ?? store
   }
 
   /// Calls a closure with the access of a model to a context; once more, with a mapping, if the store contains another
@@ -171,9 +174,6 @@ extension PersistentRecord {
   /// The type, for code that is not specialized for it.
   static var recordType: RecordType { get throws { try RecordType(self) } }
 
-  /// The schema for drivers.
-  fileprivate static var modelSchema: ModelSchema { get throws { try schema.model } }
-
   /// Checks that a context supports the model, and finds it under its present name.
   static func requireAccess(to context: any PersistentContext) throws {
     _ = try StorageAccess(context, for: RecordType(self))
@@ -181,10 +181,11 @@ extension PersistentRecord {
 }
 
 extension StorageContext {
-  /// The declarations that use the store through mappings, with a model's; nil if no declaration needs one.
-  fileprivate func fits(with model: any PersistentRecord.Type) throws -> SchemaFits? {
+  /// The declarations that use the store through mappings, with that of a model and its schema; nil if no declaration needs
+  /// one.
+  fileprivate func fits(with model: any PersistentRecord.Type, _ schema: ModelSchema?) throws -> SchemaFits? {
     guard !isKnownComplete, let fits = monitor.schemaFits as? SchemaFits else { return nil }
-    if try !fits.knows(model.modelSchema) { fits.declare(try model.declaration) }
+    if schema.map(fits.knows) != true { fits.declare(try model.declaration) }
     return fits
   }
 
@@ -229,14 +230,15 @@ struct LocatedReader {
   /// Not an initializer, which would own its arguments: readers contend for the reference count of the context.
   @usableFromInline
   static func resolved(
-    _ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool
+    _ context: any PersistentContext, for model: any PersistentRecord.Type, _ schema: ModelSchema?,
+    hasFormerNames: Bool
   ) throws -> LocatedReader {
     if context is TransactionContext {
       let access = try StorageAccess(context, for: model.recordType)
       return LocatedReader(access.reader, of: access.root)
     }
     return LocatedReader(
-      try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
+      try StorageAccess.store(context, for: model, schema, hasFormerNames: hasFormerNames), of: nil)
   }
 
   /// An error with the affected record.

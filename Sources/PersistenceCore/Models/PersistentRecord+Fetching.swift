@@ -51,7 +51,7 @@ extension PersistentRecord {
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
     let declared = schema
     let reader = try LocatedReader.resolved(
-      context, for: Self.self, hasFormerNames: declared.hasFormerNames)
+      context, for: Self.self, declared.storage.valid, hasFormerNames: declared.hasFormerNames)
     do {
       // Borrowed from the declaration: readers would contend for the schema's reference count.
       guard let valid = declared.storage.valid else { throw declared.refusal }

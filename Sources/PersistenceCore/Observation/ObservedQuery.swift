@@ -35,7 +35,8 @@ extension ObservedQuery {
     store = { context in
       for other in related { try other.requireAccess(to: context) }
       let model = try Model.recordType
-      return try StorageAccess.store(context, for: model.type, hasFormerNames: model.hasFormerNames)
+      return try StorageAccess.store(
+        context, for: model.type, model.schema, hasFormerNames: model.hasFormerNames)
     }
     requests = { store in
       // A driver evaluates no conditions on related records, so all records of the model are observed.

@@ -93,8 +93,9 @@ extension StorageContext {
 
   /// Checks that no unfinished copy is filling the store.
   ///
-  /// Repositories call it before they read or write. It reads the catalog once: a store found complete counts as
-  /// complete for the lifetime of the context, because a copy that begins in this process notes it in ``monitor``.
+  /// Repositories call it before they read or write. It reads the catalog once, unless the opening has: a store found
+  /// complete counts as complete for the lifetime of the context, because a copy that begins in this process notes it in
+  /// ``monitor``.
   /// Code that resumes a copy calls the context instead of a repository.
   @inlinable
   package func requireComplete() throws {

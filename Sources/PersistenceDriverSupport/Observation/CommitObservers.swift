@@ -59,7 +59,7 @@ public final class CommitObservers: Sendable {
   /// The cast that looks for ``NumberedCommits`` takes longer than reading the header of a store.
   ///
   /// - Parameter outside: Detects commits of other processes.
-  package init(counting outside: CommitCounter) {
+  package init(ofOneWriter outside: any OutsideCommits) {
     self.outside = outside
     parallel = nil
   }

@@ -38,7 +38,7 @@ final class JSONDirectoryCommits: Sendable {
     let sequences = Sequences()
     self.sequences = sequences
     counter = CommitCounter { try sequences.committed }
-    observers = CommitObservers(outside: counter)
+    observers = CommitObservers(ofOneWriter: counter)
   }
 
   private struct Identity: Hashable {

@@ -4,20 +4,23 @@ import PersistenceDriver
 final class EarlierRows: @unchecked Sendable {  // immutable after init
   private struct Revision {
     /// The layout, in which a field that the rows lack is nil.
-    let layout: RowLayout
-    /// The values of fields that the layout decodes as nil; it owns their bytes.
+    let layout: Unmanaged<RowLayout>
+    /// The values of fields that the layout decodes as nil, by position; it owns their bytes.
     let fills: RowBuffer
+    /// The positions of the values that are not nil.
+    let filled: [Int]
   }
 
   /// The number of the oldest revision.
   private let first: Int
-  private let revisions: [Revision]
+  /// Not an array: a row would count the references of its layout, and of the values.
+  private let revisions: UnsafeMutableBufferPointer<Revision>
 
   /// Computes the layouts of a model's earlier revisions for a declared schema.
   init(_ evolution: ModelEvolution, stored: ModelSchema, declared: ModelSchema) {
     first = Int(evolution.revision) - evolution.earlier.count
     let positions = declared.fields.map { stored.position(of: $0.name) }
-    revisions = evolution.earlier.enumerated().map { [first] number, revision in
+    let made = evolution.earlier.enumerated().map { [first] number, revision in
       let sources = positions.map { $0.map { revision.sources[$0] } }
       let fills = RowBuffer(count: sources.count)
       var numbers: [Int?] = []
@@ -32,10 +35,19 @@ final class EarlierRows: @unchecked Sendable {  // immutable after init
         default: numbers.append(nil)
         }
       }
+      let layout = RowLayout(revision.fields, at: numbers, declared, revision: UInt16(first + number))
       return Revision(
-        layout: RowLayout(revision.fields, at: numbers, declared, revision: UInt16(first + number)),
-        fills: fills)
+        layout: .passRetained(layout), fills: fills,
+        filled: sources.indices.filter { !fills.storage[$0].isNull })
     }
+    revisions = .allocate(capacity: made.count)
+    _ = revisions.initialize(from: made)
+  }
+
+  deinit {
+    for revision in revisions { revision.layout.release() }
+    revisions.deinitialize()
+    revisions.deallocate()
   }
 
   /// Decodes all fields of a row, or some; returns false if the row has no earlier revision.
@@ -45,22 +57,26 @@ final class EarlierRows: @unchecked Sendable {  // immutable after init
     guard row.count >= PackedRow.headerLength else { return false }
     let head = UInt32(littleEndian: row.loadUnaligned(as: UInt32.self))
     let number = Int(head >> 16) - first
-    guard revisions.indices.contains(number), revisions[number].layout.head == head else { return false }
-    let (layout, fills) = (revisions[number].layout, revisions[number].fills.storage)
-    let cells = buffer.storage
-    if let positions {
-      var check = RowCheck.nothing
-      try layout.fill(buffer, from: row, only: positions, &check)
-      for position in positions where position < buffer.count && cells[position].isNull {
-        cells[position] = fills[position]
-      }
-    } else {
-      try layout.fill(buffer, from: row)
-      for position in 0..<min(layout.count, buffer.count) where cells[position].isNull {
-        cells[position] = fills[position]
-      }
+    guard revisions.indices.contains(number), let revision = revisions.baseAddress.map({ $0 + number }) else {
+      return false
     }
-    return true
+    return try revision.pointee.layout._withUnsafeGuaranteedRef { layout in
+      guard layout.head == head else { return false }
+      let (cells, fills) = (buffer.storage, revision.pointee.fills.storage)
+      if let positions {
+        var check = RowCheck.nothing
+        try layout.fill(buffer, from: row, only: positions, &check)
+        for position in positions where position < buffer.count && cells[position].isNull {
+          cells[position] = fills[position]
+        }
+      } else {
+        try layout.fill(buffer, from: row)
+        for position in revision.pointee.filled where position < buffer.count && cells[position].isNull {
+          cells[position] = fills[position]
+        }
+      }
+      return true
+    }
   }
 }
 

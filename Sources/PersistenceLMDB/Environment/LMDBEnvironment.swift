@@ -53,7 +53,7 @@ final class LMDBEnvironment: Sendable {
     self.settings = settings
     let counter = TransactionCounter()
     commits = CommitCounter { counter.newest }
-    observers = CommitObservers(counting: commits)
+    observers = CommitObservers(ofOneWriter: commits)
     store = KeyValueStore(
       location: files.directory,
       indexBuilding: IndexBuilding(memory: settings.indexMemory, folder: files.directory))

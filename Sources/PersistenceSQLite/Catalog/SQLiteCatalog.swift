@@ -34,6 +34,9 @@ struct SQLiteCatalog: Sendable {
 
   /// Whether the file has triggers, so that writing a record may change others.
   let hasTriggers: Bool
+
+  /// Whether it has a model, which may be a table of another program.
+  func names(_ model: StoredName) -> Bool { layouts[model] != nil || tables[model] != nil }
 }
 
 extension SQLiteConnection {
@@ -62,13 +65,13 @@ extension SQLiteConnection {
 
   /// The schema of one model, as in ``schemas()``.
   func schema(of name: StoredName) throws -> ModelSchema? {
-    guard let catalog, catalog.layouts[name] != nil || catalog.tables[name] != nil else { return nil }
+    guard let catalog, catalog.names(name) else { return nil }
     return try table(name)?.schema
   }
 
   /// Whether the newest state is known to lack a model, outside of a transaction.
   func lacks(_ name: StoredName) throws -> Bool {
-    guard let catalog, catalog.layouts[name] == nil, catalog.tables[name] == nil else { return false }
+    guard let catalog, !catalog.names(name) else { return false }
     return try hasCurrentCatalog()
   }
 

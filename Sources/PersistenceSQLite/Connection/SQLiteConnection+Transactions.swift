@@ -85,24 +85,10 @@ extension SQLiteConnection {
   /// Throws if this connection has opened another file than the store's first one.
   func requireSameFile() throws {
     // In this order: a file that replaces this one between the two checks has moved it.
-    try store.requireInPlace(hasLog: hasLog)
+    try store.requireInPlace { SQLiteFileHeader(of: self)?.hasLog ?? true }
     var hasMoved: Int32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard code != SQLITE_OK || hasMoved == 0 else { throw PersistenceError.removedStore(store.location) }
-  }
-
-  /// Whether the header of the file says that SQLite keeps a write-ahead log, or cannot be read.
-  ///
-  /// It is read through SQLite's own descriptor: closing another one would release the locks of this process. A statement
-  /// would make a log.
-  private func hasLog() -> Bool {
-    let (length, readVersion, log): (Int, Int, UInt8) = (100, 19, 2)
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-      let read = file.pointee.pMethods?.pointee.xRead
-    else { return true }
-    var header = [UInt8](repeating: 0, count: length)
-    return read(file, &header, Int32(length), 0) != SQLITE_OK || header[readVersion] == log
   }
 
   /// Rolls back the open transaction, if any, and discards the catalog, which it may have changed.

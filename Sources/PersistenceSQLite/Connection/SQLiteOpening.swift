@@ -30,12 +30,12 @@ struct SQLiteOpening {
         "be used: it was built for a single thread", by: "this SQLite library")
     }
     largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
-    let isNew = try Self.inspect(connection, configuration)
+    let (isNew, hasLog) = try Self.inspect(connection, configuration)
     self.isNew = isNew
     if isNew, configuration.checksums == true { try SQLiteChecksums.begin(connection, until: deadline) }
     store.hasChecksums = try SQLiteChecksums.areKept(by: connection)
     try SQLiteChecksums.require(configuration.checksums, store)
-    journal = try Self.currentJournal(connection)
+    journal = try hasLog.map { $0 ? .wal : .delete } ?? Self.currentJournal(connection)
     if !configuration.isReadOnly {
       if let wanted = configuration.journal ?? (isNew ? .wal : nil), wanted != journal {
         try Self.set(wanted, connection, until: deadline)
@@ -67,9 +67,10 @@ struct SQLiteOpening {
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
   }
 
-  /// Inspects the file and reads its catalog; returns whether the file is new.
+  /// Inspects the file and reads its catalog; returns whether the file is new, and whether it has a write-ahead log, as far
+  /// as its header tells.
   private static func inspect(_ connection: SQLiteConnection, _ configuration: SQLiteConfiguration) throws
-    -> Bool
+    -> (isNew: Bool, hasLog: Bool?)
   {
     let location = connection.store.location
     try connection.run(.begin)
@@ -79,17 +80,18 @@ struct SQLiteOpening {
     if !configuration.isReadOnly, sqlite3_db_readonly(connection.handle, "main") == 1 {
       throw PersistenceError.readOnly(location)
     }
-    guard try connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
+    let header = SQLiteFileHeader(of: connection)
+    guard try header?.isUTF8 == true || connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
       throw PersistenceError(
         .unsupported,
         "the file stores text in UTF-16, which sorts differently from UTF-8; copy it to a new file with sqlite3's "
           + ".dump", location: location)
     }
     if try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
-      return !configuration.isReadOnly
+      return (!configuration.isReadOnly, header?.hasLog)
     }
     try connection.refreshCatalog(to: version)
-    return false
+    return (false, header?.hasLog)
   }
 
   private static func size(of path: String) -> Int {

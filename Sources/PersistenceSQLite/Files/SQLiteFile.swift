@@ -15,7 +15,7 @@ final class SQLiteFile: Sendable {
 
   fileprivate init(_ store: SQLiteStore) {
     commits = SQLiteCommits(store)
-    observers = CommitObservers(outside: commits)
+    observers = CommitObservers(ofOneWriter: commits)
   }
 }
 

@@ -28,6 +28,7 @@
     /// Of how many commits one is cut; none while it is 0.
     private let rarity = Atomic(0)
     private let done = Mutex<[Cut: Int]>([:])
+    private let links = Mutex<[CutLink]>([])
 
     init(before server: PostgresServer) throws {
       folder = "/tmp/persistence-cut-\(UUID().uuidString.prefix(8))"
@@ -62,6 +63,9 @@
 
     /// Cuts one of so many commits from now on, or none if it is 0.
     func cut(oneOf count: Int) { rarity.store(count, ordering: .relaxed) }
+
+    /// Cuts all connections now.
+    func cutAll() { for link in links.withLock({ $0 }) { link.cut() } }
 
     private func nextCut() -> Cut? {
       let count = rarity.load(ordering: .relaxed)
@@ -106,6 +110,7 @@
         return
       }
       let link = CutLink(client, server)
+      links.withLock { $0.append(link) }
       Thread.detachNewThread { [self] in link.forwardRequests { self.nextCut() } }
       Thread.detachNewThread { link.forwardAnswers() }
     }
@@ -157,7 +162,7 @@
     }
 
     /// Ends both sides; what was sent to them is still delivered.
-    private func cut() {
+    func cut() {
       shutdown(client, Int32(SHUT_RDWR))
       shutdown(server, Int32(SHUT_RDWR))
     }
