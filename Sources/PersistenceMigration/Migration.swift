@@ -142,7 +142,7 @@ public struct Migration: Sendable {
     guard !destination.capabilities.isReadOnly else {
       throw PersistenceError.readOnly(destination.location)
     }
-    try source.requireComplete()
+    try source.requireCompleteNow()
   }
 
   /// The path of a store, the same for all ways to write it.

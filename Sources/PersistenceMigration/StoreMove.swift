@@ -79,7 +79,7 @@ public struct StoreMove: Sendable {
         return destination
       }
       guard let source else {
-        try destination.requireComplete()
+        try destination.requireCompleteNow()
         return destination
       }
       if receipt == nil {
@@ -142,7 +142,7 @@ public struct StoreMove: Sendable {
         try ReservedModel.isReserved($0.name) || reader.count(FetchRequest($0)) > 0
       })
     else { return .new }
-    try destination.requireComplete()
+    try destination.requireCompleteNow()
     return nil
   }
 

@@ -73,23 +73,26 @@ public final class PostgresContext: ObservableContext, PostgresReader {
       try PostgresAddress(url, isReadOnly: configuration.isReadOnly), configuration)
     replicas = try PostgresSource.ofStandbys(beside: primary, url)
     let store = primary.store
+    monitor = ContextMonitor(configuration.monitoring, location: store.location)
+    let fillCount = monitor.fillCount
     let opening = try PostgresOpening(store)
+    // The opening may have read the catalog, so that the first call need not.
+    if let catalog = store.catalog, catalog.layouts[StoredName(ReservedModel.fillLedger)] == nil {
+      monitor.noteComplete(before: fillCount)
+    }
     replicas?.store.foreign = store.foreign
     capabilities =
       store.isForeign
       ? .postgresForeign(configuration) : .postgres(configuration)
-    monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
     primary.pool.giveBack(opening.connection)
-    // The opening may have read the catalog, so the first call need not.
-    _ = monitor.checkComplete {
-      store.catalog.map { $0.layouts[StoredName(ReservedModel.fillLedger)] == nil } ?? false
-    }
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
   }
 
+  /// Reads what concerns schemas, on the primary server; later reads on standbys show that state, or a newer one.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
-    try primary.withSession(body)
+    defer { replicas?.standbys?.doubt() }
+    return try primary.withSession(body)
   }
 
   func withReadingSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {

@@ -61,13 +61,9 @@ public final class SQLiteContext: ObservableContext, SQLiteReader, SinglePassCon
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
       largestValue: opening.largestValue, hasChecksums: opening.store.hasChecksums)
-    monitor = ContextMonitor(configuration.monitoring, location: store.location)
+    monitor = opening.monitor
     writer = Mutex(Writer(connection: opening.writer))
-    if let reader = opening.reader {
-      // The opening has read the catalog, so the first call need not.
-      _ = monitor.checkComplete { reader.catalog?.names(StoredName(ReservedModel.fillLedger)) == false }
-      pool.giveBack(reader)
-    }
+    if let reader = opening.reader { pool.giveBack(reader) }
     monitor.opened(opening.details)
     if let recovered = opening.recovered { monitor.recovered(recovered) }
   }

@@ -65,6 +65,22 @@ struct CompletenessTests {
     }
   }
 
+  @Test(
+    "U1 a copy through one context ends what another one of this process knew",
+    arguments: TestStores.all.filter { $0 != "memory" })
+  func otherContext(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let path = folder.appendingPathComponent("store").path
+      let (store, other) = try (TestStores.open(engine, path), TestStores.open(engine, path))
+      try other.requireComplete()
+      #expect(other.isKnownComplete)
+      try Self.interruptCopy(of: "New", to: store)
+      Self.expectIncomplete(other)
+      try store.close()
+      try other.close()
+    }
+  }
+
   @Test("a check after a copy is remembered", arguments: TestStores.all)
   func checkAfter(engine: String) throws {
     try withStore(engine) { store in

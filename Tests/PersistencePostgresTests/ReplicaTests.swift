@@ -43,6 +43,23 @@
       try fetchFromStandby(context).count()
     }
 
+    @Test("E4 a standby that lags behind does not hide that a copy into the store is unfinished")
+    func unfinishedCopy() throws {
+      let server = try ReplicatedServer.shared.get()
+      let writer = try open(server, "unfinished")
+      defer { server.resumeReplay() }
+      try server.pauseReplay()
+      let ledger = try ModelSchema(
+        name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
+      try writer.transaction { transaction in
+        try transaction.define(ledger)
+        try transaction.insert([.text("Note")], in: ledger)
+      }
+      let reader = try server.open("unfinished", isReadOnly: true)
+      #expect(code { try reader.requireComplete() } == .incompleteStore)
+      for context in [reader, writer] { try context.close() }
+    }
+
     @Test("reads go to a standby, and to the primary server inside of transactions and for observers")
     func reads() throws {
       let server = try ReplicatedServer.shared.get()

@@ -78,8 +78,8 @@
     }
 
     /// Opens a store by both servers, to read from the standby.
-    func open(_ schema: String = "test") throws -> PostgresContext {
-      try open(schema, "&readers=replica&application_name=reader")
+    func open(_ schema: String = "test", isReadOnly: Bool = false) throws -> PostgresContext {
+      try open(schema, "&readers=replica&application_name=reader" + (isReadOnly ? "&readonly=true" : ""))
     }
 
     /// Opens a store by both servers, to read from the primary server.

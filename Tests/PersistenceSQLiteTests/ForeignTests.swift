@@ -173,4 +173,15 @@ import Testing
       "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id INTEGER)")
     #expect(code { _ = try scratch.open("wide.sqlite") } == .unsupported)
   }
+
+  @Test("UTF-16 is rejected where only the log has it, since another program has restored a backup")
+  func encodingInLog() throws {
+    try scratch.open().close()
+    let wide = try Outsider(scratch.path("wide.sqlite"))
+    try wide.execute("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1)")
+    let restored = try Outsider(scratch.path())
+    try restored.restore(wide)
+    #expect(try restored.texts("PRAGMA encoding") == ["UTF-16le"])
+    #expect(code { _ = try scratch.open() } == .unsupported)
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceSQLite
+import TestSupport
 import Testing
 
 /// Opening a store and reading its catalog.
@@ -44,6 +45,26 @@ import Testing
       name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
     try complete.transaction { try $0.define(ledger) }
     #expect(try !scratch.open().isKnownComplete)
+  }
+
+  @Test("a journal is changed also where a log lies beside a file whose header tells of none")
+  func journalBesideLog() throws {
+    try scratch.open { $0.journal = .delete }.close()
+    let log = scratch.path() + "-wal"
+    try Data(repeating: 7, count: 100).write(to: URL(fileURLWithPath: log))
+    let context = try scratch.open { $0.journal = .delete }
+    #expect(context.capabilities.readersBlockWriters)
+    #expect(try context.values(of: .integer(1), in: schema) != nil)
+    #expect(!FileManager.default.fileExists(atPath: log))
+    try context.close()
+  }
+
+  @Test("a file with two names that is no database is not called one")
+  func linkedGarbage() throws {
+    let path = scratch.path("garbage")
+    try Data(repeating: 1, count: 2_048).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.linkItem(atPath: path, toPath: path + "-2")
+    #expect(code { _ = try scratch.open("garbage") { $0.isReadOnly = true } } == .notAStore)
   }
 
   @Test("opening a store prepares five statements, and reading its first record another one")

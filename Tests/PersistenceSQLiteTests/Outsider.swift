@@ -34,6 +34,13 @@ final class Outsider {
     try #require(code == SQLITE_OK)
   }
 
+  /// Replaces the content of the file by that of another one.
+  func restore(_ backup: Outsider) throws {
+    let copy = try #require(sqlite3_backup_init(handle, "main", backup.handle, "main"))
+    let code = sqlite3_backup_step(copy, -1)
+    try #require(sqlite3_backup_finish(copy) == SQLITE_OK && code == SQLITE_DONE)
+  }
+
   /// The first column of each row, as text.
   func texts(_ sql: String) throws -> [String] {
     var statement: OpaquePointer?

@@ -94,8 +94,7 @@ extension StorageContext {
   /// Checks that no unfinished copy is filling the store.
   ///
   /// Repositories call it before they read or write. It reads the catalog once, unless the opening has: a store found
-  /// complete counts as complete for the lifetime of the context, because a copy that begins in this process notes it in
-  /// ``monitor``.
+  /// complete counts as complete until a copy into it begins in this process, which notes it in ``monitor``.
   /// Code that resumes a copy calls the context instead of a repository.
   @inlinable
   package func requireComplete() throws {
@@ -105,10 +104,14 @@ extension StorageContext {
 
   @usableFromInline
   func checkCompleteness() throws {
-    if monitor.isCheckedComplete { return }
-    guard try monitor.checkComplete({ try !holdsUnfinishedMigration() }) else {
-      throw PersistenceError.incompleteStore(location)
-    }
+    if !monitor.isCheckedComplete { try requireCompleteNow() }
+  }
+
+  /// The same by reading the catalog now: another process may have begun a copy since the last time.
+  package func requireCompleteNow() throws {
+    let count = monitor.fillCount
+    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
+    monitor.noteComplete(before: count)
   }
 }
 

@@ -13,10 +13,13 @@ public final class ContextMonitor: Sendable {
   private let pins = Mutex(Pins())
   /// The number of held pins, which each commit asks for.
   private let heldCount = Atomic<Int>(0)
-  private let wholeness = Atomic<Bool>(false)
+  private let fills: StoreFills
+  /// Before which copy the store is known to be complete, and to need no mapping too; 0 if it is not.
+  private let checked = Atomic<UInt64>(0)
+  private let whole = Atomic<UInt64>(0)
   private let settled = Mutex<[ObjectIdentifier: ModelSchema]>([:])
-  private let isChecked = Atomic<Bool>(false)
-  private let completeness = Mutex(Completeness())
+  /// The object that maps declarations to other stored schemas.
+  private let fits = Mutex<(any AnyObject & Sendable)?>(nil)
   private let rules = Mutex<(any Sendable)?>(nil)
 
   /// Creates a monitor for a store.
@@ -26,6 +29,7 @@ public final class ContextMonitor: Sendable {
   ///   - location: The location of the store, without secrets.
   public init(_ settings: Monitoring, location: String) {
     self.settings = settings
+    fills = StoreFills.of(location)
     var logger = settings.logger
     logger[metadataKey: "store"] = .string(location)
     self.logger = logger
@@ -36,40 +40,33 @@ public final class ContextMonitor: Sendable {
   /// That is, no copy into it is unfinished, and all users of this context declare the stored schemas.
   ///
   /// Every call reads it. If it is false, a call takes longer, and finds out why.
-  public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
+  public var isKnownComplete: Bool {
+    whole.load(ordering: .relaxed) == fills.begun.load(ordering: .relaxed)
+  }
 
-  /// Runs a copy that fills the store, and forgets that the store was complete.
+  /// Runs a copy that fills the store, after which no context of this process relies on what it knew before.
   ///
   /// Before the first transaction commits, the store does not show that it is being filled. So no check that
   /// overlaps the copy is remembered, and neither is the end of the copy: another one may have begun.
-  package func whileFilling<Result>(_ body: () throws -> Result) rethrows -> Result {
-    completeness.withLock { state in
-      state.runningFills += 1
-      state.begunFills += 1
-      isChecked.store(false, ordering: .relaxed)
-      wholeness.store(false, ordering: .relaxed)
-    }
-    defer { completeness.withLock { $0.runningFills -= 1 } }
-    return try body()
-  }
+  package func whileFilling<Result>(_ body: () throws -> Result) rethrows -> Result { try fills.run(body) }
 
-  /// Reads whether the store is complete, and remembers that it is unless a copy filled it meanwhile.
-  package func checkComplete(_ read: () throws -> Bool) rethrows -> Bool {
-    let begun: UInt64? = completeness.withLock { $0.runningFills == 0 ? $0.begunFills : nil }
-    guard try read() else { return false }
-    completeness.withLock { state in
-      guard state.begunFills == begun else { return }
-      isChecked.store(true, ordering: .relaxed)
-      wholeness.store(state.fits == nil, ordering: .relaxed)
-    }
-    return true
+  /// How many copies have begun, for a check that begins now; nil while one runs.
+  package var fillCount: UInt64? { fills.countBeforeCheck }
+
+  /// Remembers that a check has found the store complete, until a copy fills it that has begun since the check has.
+  package func noteComplete(before count: UInt64?) {
+    guard let count else { return }
+    checked.store(count, ordering: .relaxed)
+    fits.withLock { if $0 == nil { whole.store(count, ordering: .relaxed) } }
   }
 
   /// Whether the store is known to be complete, also if it needs mappings.
-  package var isCheckedComplete: Bool { isChecked.load(ordering: .relaxed) }
+  package var isCheckedComplete: Bool {
+    checked.load(ordering: .relaxed) == fills.begun.load(ordering: .relaxed)
+  }
 
   /// The object that maps declarations to other stored schemas; nil if no program needs it.
-  package var schemaFits: (any AnyObject & Sendable)? { completeness.withLock { $0.fits } }
+  package var schemaFits: (any AnyObject & Sendable)? { fits.withLock(\.self) }
 
   /// Whether a declared schema with earlier names is known to be the stored one.
   package func isSettled(_ schema: ModelSchema) -> Bool { settled.withLock { $0[schema.identity] != nil } }
@@ -79,9 +76,9 @@ public final class ContextMonitor: Sendable {
 
   /// Keeps the object that maps declarations, unless there is one, so that ``isKnownComplete`` stays false.
   package func keepSchemaFits(_ made: any AnyObject & Sendable) {
-    completeness.withLock { state in
-      if state.fits == nil { state.fits = made }
-      wholeness.store(false, ordering: .relaxed)
+    fits.withLock { fits in
+      if fits == nil { fits = made }
+      whole.store(0, ordering: .relaxed)
     }
   }
 
@@ -138,16 +135,6 @@ public final class ContextMonitor: Sendable {
 }
 
 extension ContextMonitor {
-  /// What decides whether calls may rely on ``isKnownComplete``.
-  private struct Completeness {
-    /// The object that maps declarations to other stored schemas.
-    var fits: (any AnyObject & Sendable)?
-    /// The number of copies that fill the store now.
-    var runningFills = 0
-    /// The number of copies that have begun to fill the store.
-    var begunFills: UInt64 = 0
-  }
-
   private struct Pins {
     var next: UInt64 = 0
     /// The few pins, in the order of their tokens.

@@ -13,7 +13,7 @@ extension Migration {
   /// - Throws: ``PersistenceError`` if a store cannot be read, or the options name an unknown model or field.
   public func plan(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
-    try source.requireComplete()
+    try source.requireCompleteNow()
     let snapshot = try source.snapshot().hidingRemovedFields()
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
@@ -37,7 +37,7 @@ extension Migration {
 
   private func isInterrupted() throws -> Bool {
     do {
-      try destination.requireComplete()
+      try destination.requireCompleteNow()
       return false
     } catch let error as PersistenceError where error.code == .incompleteStore {
       return true

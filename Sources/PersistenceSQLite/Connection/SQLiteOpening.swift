@@ -8,6 +8,7 @@ import PersistenceDriver
 /// other connections hold on the file (https://sqlite.org/howtocorrupt.html, 2.2).
 struct SQLiteOpening {
   let store: SQLiteStore
+  let monitor: ContextMonitor
   /// The opening connection, if it created the store; it becomes the writer.
   let writer: SQLiteConnection?
   /// The opening connection, if the store existed; it becomes the first reader.
@@ -22,6 +23,8 @@ struct SQLiteOpening {
     let (path, isPathReal) = try Self.resolve(path, configuration)
     let logSize = Self.size(of: path + "-wal")
     store = SQLiteStore(path: path, isPathReal: isPathReal, configuration: configuration)
+    monitor = ContextMonitor(configuration.monitoring, location: store.location)
+    let fillCount = monitor.fillCount
     let deadline = ContinuousClock.now + configuration.busyTimeout
     let connection = try SQLiteConnection(
       store, creating: configuration.createsMissingFile && !configuration.isReadOnly)
@@ -32,6 +35,10 @@ struct SQLiteOpening {
     largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
     let (isNew, hasLog) = try Self.inspect(connection, configuration)
     self.isNew = isNew
+    // The first call need not read the catalog again.
+    if connection.catalog?.names(StoredName(ReservedModel.fillLedger)) == false {
+      monitor.noteComplete(before: fillCount)
+    }
     if isNew, configuration.checksums == true { try SQLiteChecksums.begin(connection, until: deadline) }
     store.hasChecksums = try SQLiteChecksums.areKept(by: connection)
     try SQLiteChecksums.require(configuration.checksums, store)
@@ -67,8 +74,8 @@ struct SQLiteOpening {
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
   }
 
-  /// Inspects the file and reads its catalog; returns whether the file is new, and whether it has a write-ahead log, as far
-  /// as its header tells.
+  /// Inspects the file and reads its catalog; returns whether the file is new, and whether SQLite keeps a write-ahead log,
+  /// where the file's header tells.
   private static func inspect(_ connection: SQLiteConnection, _ configuration: SQLiteConfiguration) throws
     -> (isNew: Bool, hasLog: Bool?)
   {
@@ -80,122 +87,28 @@ struct SQLiteOpening {
     if !configuration.isReadOnly, sqlite3_db_readonly(connection.handle, "main") == 1 {
       throw PersistenceError.readOnly(location)
     }
-    let header = SQLiteFileHeader(of: connection)
-    guard try header?.isUTF8 == true || connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
+    let hasLog = headerTellsLog(connection)
+    guard try hasLog != nil || connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
       throw PersistenceError(
         .unsupported,
         "the file stores text in UTF-16, which sorts differently from UTF-8; copy it to a new file with sqlite3's "
           + ".dump", location: location)
     }
     if try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
-      return (!configuration.isReadOnly, header?.hasLog)
+      return (!configuration.isReadOnly, hasLog)
     }
     try connection.refreshCatalog(to: version)
-    return (false, header?.hasLog)
+    return (false, hasLog)
   }
 
-  private static func size(of path: String) -> Int {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  /// The name by which SQLite itself opens a database in memory.
-  static let memoryName = ":memory:"
-
-  /// The absolute path without symbolic links, after checks that the file can be opened or created; and whether the
-  /// system has resolved it as that of an existing file.
-  private static func resolve(_ path: String, _ configuration: SQLiteConfiguration) throws -> (
-    path: String, isReal: Bool
-  ) {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw PersistenceError(.invalidURL, "a SQLite store needs a path without U+0000")
-    }
-    guard path != memoryName else {
-      throw PersistenceError(
-        .invalidURL,
-        "the path :memory: would be a file of that name; use MemoryContext for a store in memory, or the path ./:memory: "
-          + "for the file")
-    }
-    // In an absolute path SQLite does not interpret `:memory:` or `file:`.
-    let absolute =
-      path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    var status = stat()
-    if stat(absolute, &status) == 0 {
-      guard status.st_mode & S_IFMT == S_IFREG else {
-        throw PersistenceError(
-          .notAStore, "a SQLite store is a regular file; this is a folder or a special file",
-          location: absolute)
-      }
-      guard status.st_size > 0 || !configuration.isReadOnly else {
-        throw PersistenceError(
-          .notAStore, "the file is empty, and the store was opened read-only",
-          location: absolute)
-      }
-      // SQLite would treat a file smaller than its smallest page as empty, and overwrite it.
-      guard status.st_size == 0 || status.st_size >= 512 else {
-        throw PersistenceError(
-          .notAStore, "the file is too short for a SQLite database", location: absolute)
-      }
-      let real = realPath(absolute)
-      let resolved = real ?? absolute
-      if status.st_size == 0 { try requireNoRemains(of: resolved, isMissing: false) }
-      return (resolved, real != nil)
-    }
-    let reason = errno
-    guard reason == ENOENT || reason == ENOTDIR else {
-      throw PersistenceError(
-        reason == EACCES ? .accessDenied : .inputOutput,
-        "the file cannot be inspected: \(String(cString: strerror(reason)))", location: absolute)
-    }
-    // SQLite would create the target of a symbolic link.
-    let missing = linkTarget(of: absolute)
-    try requireNoRemains(of: missing, isMissing: true)
-    guard configuration.createsMissingFile, !configuration.isReadOnly else {
-      throw PersistenceError(
-        .missingStore, "the file does not exist, and the store was opened without creating it",
-        location: absolute)
-    }
-    let url = URL(fileURLWithPath: missing)
-    guard let folder = realPath(url.deletingLastPathComponent().path) else {
-      throw PersistenceError(
-        .missingStore, "the file's folder does not exist; create it first",
-        location: absolute)
-    }
-    return ((folder == "/" ? "" : folder) + "/" + url.lastPathComponent, false)
-  }
-
-  /// The path to which symbolic links lead from the last name of a path on.
-  private static func linkTarget(of path: String) -> String {
-    var path = path
-    // Linux follows no more than 40 links.
-    for _ in 0..<40 {
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
-      let folder = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
-      path = target.utf8.first == UInt8(ascii: "/") ? target : folder + target
-    }
-    return path
-  }
-
-  /// Throws if a store has left a log beside a file that is missing or empty: SQLite would delete the log.
-  private static func requireNoRemains(of path: String, isMissing: Bool) throws {
-    for suffix in isMissing ? ["-wal", "-journal"] : ["-wal"] {
-      var status = stat()
-      guard stat(path + suffix, &status) == 0, isMissing || status.st_size > 0 else { continue }
-      // Another process may have created the store in the meantime.
-      if stat(path, &status) == 0, isMissing || status.st_size > 0 { return }
-      let name = URL(fileURLWithPath: path).lastPathComponent
-      throw PersistenceError(
-        .damaged,
-        "the file \(name) is \(isMissing ? "missing" : "empty") beside \(name)\(suffix), which a store has left; nothing "
-          + "was changed; restore \(name) from a backup, or remove \(name)\(suffix) to begin an empty store",
-        location: path)
-    }
-  }
-
-  static func realPath(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
+  /// Whether SQLite keeps a write-ahead log, if the header of the file tells this, and that texts are in UTF-8.
+  ///
+  /// The connection is reading. What a log holds is newer than the file, and SQLite opens a log whatever the header tells.
+  private static func headerTellsLog(_ connection: SQLiteConnection) -> Bool? {
+    guard size(of: connection.store.path + "-wal") == 0, let header = SQLiteFileHeader(of: connection),
+      header.isUTF8
+    else { return nil }
+    return header.hasLog
   }
 
   private static func currentJournal(_ connection: SQLiteConnection) throws -> SQLiteConfiguration.Journal {
