@@ -56,7 +56,8 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     }
     state = Mutex(store)
     commits = JSONDirectoryCommits.of(store)
-    let monitor = ContextMonitor(configuration.monitoring, location: path)
+    let monitor = ContextMonitor(
+      configuration.monitoring, location: path, store: "json \(store.root.device) \(store.root.inode)")
     self.monitor = monitor
     try takingTurns(store) {
       try recoverAtOnce(store, isOpening: true)

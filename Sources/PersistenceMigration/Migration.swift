@@ -66,6 +66,7 @@ public struct Migration: Sendable {
 
   private func copy(_ progress: (StoreProgress) throws -> Void) throws -> MigrationReport {
     let whole = try source.snapshot()
+    try whole.requireFinished(at: source.location)
     let snapshot = options.copiesEverything ? whole : try whole.hidingRemovedFields()
     let mappers = try mappers(in: snapshot)
     let (losses, unmappedObjects) = try requireAllowedLosses(of: mappers, in: snapshot, progress)
@@ -142,7 +143,7 @@ public struct Migration: Sendable {
     guard !destination.capabilities.isReadOnly else {
       throw PersistenceError.readOnly(destination.location)
     }
-    try source.requireCompleteNow()
+    try source.requireComplete()
   }
 
   /// The path of a store, the same for all ways to write it.

@@ -89,10 +89,17 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
   }
 
-  /// Reads what concerns schemas, on the primary server; later reads on standbys show that state, or a newer one.
+  /// Reads on the primary server.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
-    defer { replicas?.standbys?.doubt() }
-    return try primary.withSession(body)
+    try primary.withSession(body)
+  }
+
+  /// The schema of one model, as the primary server has it.
+  public func schema(named name: String) throws -> ModelSchema? {
+    let found = try primary.withSession { try $0.schema(named: name) }
+    // A standby that lags behind would show no record of an unfinished copy, but records that it has copied later.
+    if found != nil, name == ReservedModel.fillLedger { replicas?.standbys?.doubt() }
+    return found
   }
 
   func withReadingSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {

@@ -51,11 +51,7 @@ extension PostgresReader {
 
   /// The schema of one model.
   public func schema(named name: String) throws -> ModelSchema? {
-    try withSession { session in
-      try session.verify()
-      guard session.catalog.layouts[StoredName(name)] != nil else { return nil }
-      return try session.store.table(StoredName(name), in: session.catalog)?.schema
-    }
+    try withSession { try $0.schema(named: name) }
   }
 
   /// The tables, views and triggers of the schema that models do not represent.

@@ -60,6 +60,19 @@
       for context in [reader, writer] { try context.close() }
     }
 
+    @Test("E4 a standby that lags behind does not show a part of a copy that was finished before the opening")
+    func finishedCopy() throws {
+      let server = try ReplicatedServer.shared.get()
+      let writer = try open(server, "finished")
+      defer { server.resumeReplay() }
+      try server.pauseReplay()
+      try writer.save([Scratch.row(2, "two")])
+      let reader = try server.open("finished", isReadOnly: true)
+      #expect(reader.isKnownComplete)
+      #expect(try reader.texts() == ["note", "two"])
+      for context in [reader, writer] { try context.close() }
+    }
+
     @Test("reads go to a standby, and to the primary server inside of transactions and for observers")
     func reads() throws {
       let server = try ReplicatedServer.shared.get()

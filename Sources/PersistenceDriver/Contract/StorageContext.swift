@@ -110,12 +110,17 @@ extension StorageContext {
   /// The same by reading the catalog now: another process may have begun a copy since the last time.
   package func requireCompleteNow() throws {
     let count = monitor.fillCount
-    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
+    try requireFinished(at: location)
     monitor.noteComplete(before: count)
   }
 }
 
 extension StorageReader {
+  /// Throws if the reader sees a store that a copy has not finished filling.
+  package func requireFinished(at location: String) throws {
+    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
+  }
+
   /// Whether the reader sees a store that a copy has not finished filling.
   package func holdsUnfinishedMigration() throws -> Bool {
     guard let schema = try schema(named: ReservedModel.fillLedger) else { return false }

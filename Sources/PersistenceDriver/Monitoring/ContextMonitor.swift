@@ -27,9 +27,19 @@ public final class ContextMonitor: Sendable {
   /// - Parameters:
   ///   - settings: The settings.
   ///   - location: The location of the store, without secrets.
-  public init(_ settings: Monitoring, location: String) {
+  public convenience init(_ settings: Monitoring, location: String) {
+    self.init(settings, location: location, store: location)
+  }
+
+  /// Creates a monitor for a store whose location may be written in several ways.
+  ///
+  /// - Parameters:
+  ///   - settings: The settings.
+  ///   - location: The location of the store, without secrets.
+  ///   - store: What all contexts of this process with the store have in common.
+  package init(_ settings: Monitoring, location: String, store: String) {
     self.settings = settings
-    fills = StoreFills.of(location)
+    fills = StoreFills.of(store)
     var logger = settings.logger
     logger[metadataKey: "store"] = .string(location)
     self.logger = logger

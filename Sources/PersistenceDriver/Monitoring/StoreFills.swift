@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The copies that fill one store, for all contexts of this process that have it open at the same location.
+/// The copies that fill one store, for all contexts of this process that have it open.
 ///
 /// A copy through one context ends what the others have found out before: that the store is complete.
 final class StoreFills: Sendable {
@@ -22,16 +22,16 @@ final class StoreFills: Sendable {
 
   private init() {}
 
-  /// The copies into the store at a location.
-  static func of(_ location: String) -> StoreFills {
+  /// The copies into a store.
+  static func of(_ store: String) -> StoreFills {
     known.withLock { known in
-      if let fills = known.stores[location]?.fills { return fills }
+      if let fills = known.stores[store]?.fills { return fills }
       if known.stores.count >= known.limit {
         known.stores = known.stores.filter { $0.value.fills != nil }
         known.limit = max(64, 2 * known.stores.count)
       }
       let made = StoreFills()
-      known.stores[location] = Known.Weak(fills: made)
+      known.stores[store] = Known.Weak(fills: made)
       return made
     }
   }

@@ -13,8 +13,9 @@ extension Migration {
   /// - Throws: ``PersistenceError`` if a store cannot be read, or the options name an unknown model or field.
   public func plan(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
-    try source.requireCompleteNow()
-    let snapshot = try source.snapshot().hidingRemovedFields()
+    let whole = try source.snapshot()
+    try whole.requireFinished(at: source.location)
+    let snapshot = try whole.hidingRemovedFields()
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
     let present = try destinationCounts()

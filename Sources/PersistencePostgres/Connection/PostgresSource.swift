@@ -34,7 +34,7 @@ final class PostgresSource: Sendable {
     }
     // A read that finds no standby goes to the primary server, and should not wait for long before.
     configuration.connectTimeout = min(configuration.connectTimeout, .seconds(2))
-    let standbys = PostgresStandbys(primary.pool, isReadOnly: configuration.isReadOnly)
+    let standbys = PostgresStandbys(primary.pool)
     return PostgresSource(
       PostgresStore(try primary.store.address.ofStandbys(), configuration), of: standbys)
   }

@@ -12,7 +12,9 @@ final class PostgresStandbys: Sendable {
     /// Where the newest commit of the context ends in the log; nil if a standby may lack everything.
     var position: PostgresPosition?
     /// How often the context may have seen or committed something at an unknown position.
-    var doubts: Int
+    ///
+    /// The opening may have created the store, and has seen its catalog.
+    var doubts = 1
     /// How many of them the position includes.
     var settledDoubts = 0
     /// When to try a standby after a failure; nil after a success.
@@ -30,15 +32,10 @@ final class PostgresStandbys: Sendable {
   private let primary: PostgresPool
   private let state: Mutex<State>
 
-  /// Creates the state for a context.
-  ///
-  /// - Parameters:
-  ///   - primary: The connections to the primary server.
-  ///   - isReadOnly: Whether the context never commits.
-  init(_ primary: PostgresPool, isReadOnly: Bool) {
+  /// Creates the state for a context with connections to the primary server, or to any if the context only reads.
+  init(_ primary: PostgresPool) {
     self.primary = primary
-    // The opening may have created the store.
-    state = Mutex(State(doubts: isReadOnly ? 0 : 1))
+    state = Mutex(State())
   }
 
   /// Notes a commit, and the answer to the query of its position.
@@ -101,9 +98,10 @@ final class PostgresStandbys: Sendable {
     guard doubts > settled else { return known }
     let connection = try primary.take()
     defer { primary.giveBack(connection) }
+    // A context that only reads may have opened the store at a standby.
+    let place = connection.isOfPrimary ? PostgresPosition.ofPrimary : PostgresPosition.ofStandby
     let answer = try connection.run(
-      [PostgresPosition.ofPrimary], "read the position of the log", isReading: true,
-      within: Self.primaryPatience)
+      [place], "read the position of the log", isReading: true, within: Self.primaryPatience)
     guard let position = PostgresPosition(answer.first) else { throw PostgresDetour() }
     return state.withLock { state in
       let newest = max(state.position ?? position, position)

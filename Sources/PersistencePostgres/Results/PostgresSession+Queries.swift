@@ -69,6 +69,13 @@ extension PostgresSession {
     }
   }
 
+  /// The stored schema of a model; nil where the store does not hold it.
+  func schema(named name: String) throws -> ModelSchema? {
+    try verify()
+    guard catalog.layouts[StoredName(name)] != nil else { return nil }
+    return try store.table(StoredName(name), in: catalog)?.schema
+  }
+
   /// A statement over one record or all, which the connection prepares once.
   func command(_ key: StatementKey, of model: PostgresModel, _ parameters: PostgresParameters)
     -> PostgresCommand
