@@ -96,7 +96,8 @@
 
     /// Starts a server, also after it was killed, and waits until it accepts connections.
     func start(_ role: Role, _ options: String = "") throws {
-      // The server inherits the socket by which Foundation waits for the end of a process and of all its children.
+      // The server inherits the socket by which Foundation waits for the end of a process. A shell that ended before it would
+      // stay unreaped, and Swift Testing, which waits for any child, would not notice the end of an exit test. So it waits.
       let (_, input) = try PostgresServer.startShell([
         "-c",
         """
@@ -105,9 +106,11 @@
         mkdir -p \(socket(role))
         \(Self.chown) \(socket(role))
         for attempt in 1 2 3 4 5 6 7 8 9 10; do
-          \(control(role)) -l \(folder)/\(role).log -o "-k \(socket(role)) \(options)" start && exit
+          \(control(role)) -l \(folder)/\(role).log -o "-k \(socket(role)) \(options)" start && break
           sleep 0.3
         done
+        server=$(head -n 1 \(role)/postmaster.pid)
+        while kill -0 "$server" 2>/dev/null; do sleep 0.5; done
         """,
       ])
       close(input)
