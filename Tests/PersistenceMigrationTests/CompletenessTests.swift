@@ -83,6 +83,22 @@ struct CompletenessTests {
     }
   }
 
+  @Test(
+    "U1 an opening that reads the catalog finds out whether a copy is unfinished, so that no call needs to",
+    arguments: TestStores.all.filter(["sqlite", "postgres"].contains))
+  func opening(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let path = folder.appendingPathComponent("store").path
+      let store = try TestStores.open(engine, path)
+      let complete = try TestStores.open(engine, path)
+      #expect(complete.isKnownComplete)
+      try Self.interruptCopy(of: "New", to: store)
+      let incomplete = try TestStores.open(engine, path)
+      Self.expectIncomplete(incomplete)
+      for context in [store, complete, incomplete] { try context.close() }
+    }
+  }
+
   @Test("a check after a copy is remembered", arguments: TestStores.all)
   func checkAfter(engine: String) throws {
     try withStore(engine) { store in

@@ -63,19 +63,6 @@
       try context.close()
     }
 
-    @Test("the opening reads whether a copy into the store is unfinished, so that the first call need not")
-    func completeness() throws {
-      let complete = try scratch.open()
-      #expect(complete.isKnownComplete)
-      let ledger = try ModelSchema(
-        name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
-      try complete.transaction { try $0.define(ledger) }
-      let unknown = try scratch.open()
-      #expect(!unknown.isKnownComplete)
-      #expect(try Repository(unknown).count(Account.self) == 3)
-      for context in [context, complete, unknown] { try context.close() }
-    }
-
     @Test("W6 a replayable closure misses no record of a model that another context has defined meanwhile")
     func definedMeanwhile() throws {
       let empty = try Scratch()

@@ -37,16 +37,6 @@ import Testing
     #expect(try second.count() == 1)
   }
 
-  @Test("the opening reads whether a copy into the store is unfinished, so that the first call need not")
-  func completeness() throws {
-    let complete = try scratch.open()
-    #expect(complete.isKnownComplete)
-    let ledger = try ModelSchema(
-      name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
-    try complete.transaction { try $0.define(ledger) }
-    #expect(try !scratch.open().isKnownComplete)
-  }
-
   @Test("a journal is changed also where a log lies beside a file whose header tells of none")
   func journalBesideLog() throws {
     try scratch.open { $0.journal = .delete }.close()
