@@ -46,6 +46,12 @@ extension PlantedDefect {
       }
     ).caught(by: "contexts that open one store by different paths share it"),
     PlantedDefect(
+      "each context of a store has a location of its own", .e4,
+      opening: { path, options, monitoring in
+        LostContext(try sqlite(path, options, monitoring), monitoring)
+      }
+    ).caught(by: "a copy through one context ends what another context of the process knew of the store"),
+    PlantedDefect(
       "a writer waits for its process, and then as long for the others", .w6,
       opening: { path, options, monitoring in
         let gate = WriterGate()
@@ -121,4 +127,16 @@ struct FolderLock {
   }
 
   func release() { if descriptor >= 0 { close(descriptor) } }
+}
+
+/// A context whose monitor does not know where the store is.
+private final class LostContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+  let monitor: ContextMonitor
+  var isKnownComplete: Bool { monitor.isKnownComplete }
+
+  init(_ wrapped: any StorageContext, _ monitoring: Monitoring) {
+    self.wrapped = wrapped
+    monitor = ContextMonitor(monitoring, location: UUID().uuidString)
+  }
 }

@@ -9,6 +9,9 @@ enum IncompleteChecks {
     ConformanceCheck(
       "an empty migration ledger, as left by a context that cannot drop models, does not mark a"
         + " store incomplete", [.e4], emptied),
+    ConformanceCheck(
+      "a copy through one context ends what another context of the process knew of the store", [.e4],
+      needs: [.writable, .droppingModels, .durable], shared),
     ConformanceCheck("an app cannot declare a model with a reserved name", [.e4], reserved),
   ]
 
@@ -47,6 +50,19 @@ enum IncompleteChecks {
     try storage.transaction { _ = try $0.deleteAll(in: ledger()) }
     try repository.save(Account(1, balance: 1))
     try expect(repository.fetch(Account.self).count == 1, "after the ledger was emptied")
+  }
+
+  @Sendable private static func shared(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    let (first, second) = (try store.open(), try store.open())
+    try first.save(Account(1, balance: 1))
+    try expect(second.count(Account.self) == 1, "before the copy")
+    let storage = try first.storage
+    try storage.monitor.whileFilling { try RowStore(storage, ledger()).save([[.text("")]]) }
+    try expectError(.incompleteStore, "count") { try second.count(Account.self) }
+    try storage.transaction { try $0.drop(ledger()) }
+    try expect(second.count(Account.self) == 1, "after the copy")
+    for repository in [first, second] { try repository.close() }
   }
 
   @Sendable private static func reserved(_ context: ContextUnderTest) throws {
