@@ -31,15 +31,15 @@ public final class ContextMonitor: Sendable {
     self.init(settings, location: location, store: location)
   }
 
-  /// Creates a monitor for a store whose location may be written in several ways.
+  /// Creates a monitor for a store whose location may be written in several ways, or which no other context opens.
   ///
   /// - Parameters:
   ///   - settings: The settings.
   ///   - location: The location of the store, without secrets.
-  ///   - store: What all contexts of this process with the store have in common.
-  package init(_ settings: Monitoring, location: String, store: String) {
+  ///   - store: What all contexts of this process with the store have in common; nil if there is one only.
+  package init(_ settings: Monitoring, location: String, store: String?) {
     self.settings = settings
-    fills = StoreFills.of(store)
+    fills = store.map(StoreFills.of) ?? StoreFills()
     var logger = settings.logger
     logger[metadataKey: "store"] = .string(location)
     self.logger = logger

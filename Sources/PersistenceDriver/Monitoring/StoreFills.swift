@@ -20,9 +20,10 @@ final class StoreFills: Sendable {
   let begun = Atomic<UInt64>(1)
   private let running = Atomic<Int>(0)
 
-  private init() {}
+  /// The copies into a store that a single context has open.
+  init() {}
 
-  /// The copies into a store.
+  /// The copies into a store, for all contexts that name it so.
   static func of(_ store: String) -> StoreFills {
     known.withLock { known in
       if let fills = known.stores[store]?.fills { return fills }

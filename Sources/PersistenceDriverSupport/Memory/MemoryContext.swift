@@ -27,7 +27,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   ///   - monitoring: The settings of the monitor.
   public init(busyTimeout: Duration = .seconds(5), monitoring: Monitoring = Monitoring()) {
     self.busyTimeout = busyTimeout
-    monitor = ContextMonitor(monitoring, location: location)
+    monitor = ContextMonitor(monitoring, location: location, store: nil)
     monitor.opened("memory")
   }
 
