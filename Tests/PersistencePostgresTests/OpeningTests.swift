@@ -28,6 +28,20 @@
     }
 
     @Test(
+      "a server that only speaks PostgreSQL's protocol is recognised by its version, and PostgreSQL is not taken for one",
+      arguments: [
+        ("CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27)", "CockroachDB"),
+        ("PostgreSQL 11.2-YB-2.18.0.0-b0 on x86_64-pc-linux-gnu, 64-bit", "-YB-"),
+        ("PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.12103", "Redshift"),
+        ("PostgreSQL 15.8 (Debian 15.8-0+deb12u1) on x86_64-pc-linux-gnu, 64-bit", nil),
+      ])
+    func otherServers(_ version: String, _ name: String?) {
+      let found = PostgresOpening.otherServer(in: version)
+      #expect(found?.name == name)
+      #expect(found?.reason.isEmpty != true)
+    }
+
+    @Test(
       "R1 an existing store is opened in one round trip, which reads its catalog",
       arguments: [PostgresConfiguration.Pooler.session, .transaction])
     func existing(_ pooler: PostgresConfiguration.Pooler) throws {
