@@ -50,7 +50,7 @@ extension PlantedDefect {
     PlantedDefect(
       "long-held results are never reported", .r2,
       opening: { _, options, monitoring in
-        UnreportingContext(memory(options, Monitoring()), monitoring)
+        OwnMonitorContext(memory(options, Monitoring()), monitoring)
       }
     ).caught(
       by: "a commit reports a result that was held for too long, with the line of code that requested it"),
@@ -173,17 +173,5 @@ private final class SwallowingContext: StorageContextWrapper {
     try wrapped.find(key, in: schema) { row in
       do { try body(row) } catch {}
     }
-  }
-}
-
-/// A context with a monitor of its own that it never asks to report.
-private final class UnreportingContext: StorageContextWrapper {
-  let wrapped: any StorageContext
-  let monitor: ContextMonitor
-  var isKnownComplete: Bool { monitor.isKnownComplete }
-
-  init(_ wrapped: any StorageContext, _ monitoring: Monitoring) {
-    self.wrapped = wrapped
-    monitor = ContextMonitor(monitoring, location: wrapped.location)
   }
 }

@@ -48,7 +48,7 @@ extension PlantedDefect {
     PlantedDefect(
       "each context of a store has a location of its own", .e4,
       opening: { path, options, monitoring in
-        LostContext(try sqlite(path, options, monitoring), monitoring)
+        OwnMonitorContext(try sqlite(path, options, monitoring), monitoring, location: UUID().uuidString)
       }
     ).caught(by: "a copy through one context ends what another context of the process knew of the store"),
     PlantedDefect(
@@ -127,16 +127,4 @@ struct FolderLock {
   }
 
   func release() { if descriptor >= 0 { close(descriptor) } }
-}
-
-/// A context whose monitor does not know where the store is.
-private final class LostContext: StorageContextWrapper {
-  let wrapped: any StorageContext
-  let monitor: ContextMonitor
-  var isKnownComplete: Bool { monitor.isKnownComplete }
-
-  init(_ wrapped: any StorageContext, _ monitoring: Monitoring) {
-    self.wrapped = wrapped
-    monitor = ContextMonitor(monitoring, location: UUID().uuidString)
-  }
 }
