@@ -155,6 +155,27 @@ extension KeyValueStore {
     }
   }
 
+  /// Passes on the rows of a request in one pass, and returns their number.
+  package func passOn(
+    _ request: FetchRequest, _ reader: any ByteReader, _ body: (borrowing Row) throws -> Void
+  ) throws -> Int {
+    if request.limit == 0 { return 0 }
+    let workspace = reader.workspace
+    let own = cache.binding(request.schema, for: reader, workspace)
+    var passed = 0
+    if let plan = workspace.directPlan, plan.binding === own, !request.isPlannedAnew,
+      try plan.passOn(request, reader, workspace, location: location, &passed, body)
+    {
+      return max(0, passed - request.offset)
+    }
+    guard let binding = try binding(request.schema, reader) else { return 0 }
+    let query = try PreparedQuery(request, binding, reader, location: location, cache: cache)
+    if let own, let outline = query.directOutline {
+      workspace.directPlan = DirectPlan(outline, own, longestKey: reader.longestKey)
+    }
+    return try query.passOn(reader, after: passed, body)
+  }
+
   /// Aggregates rows, as a whole or by groups.
   package func aggregate(_ request: AggregateRequest, _ reader: any ByteReader) throws -> [AggregateGroup] {
     guard let binding = try binding(request.rows.schema, reader), request.rows.limit != 0 else {

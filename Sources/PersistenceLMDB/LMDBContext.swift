@@ -13,7 +13,7 @@ public import PersistenceDriverSupport
 /// ```swift
 /// let context = try LMDBContext(path: "movies.lmdb")
 /// ```
-public final class LMDBContext: ObservableContext {
+public final class LMDBContext: ObservableContext, SinglePassContext {
   /// The folder's path with links resolved.
   public let location: String
 
@@ -118,6 +118,14 @@ public final class LMDBContext: ObservableContext {
   /// Other fields are not decoded, and no record is read if an index contains all fields.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try snapshot().fetch(request, selecting: positions)
+  }
+
+  /// Passes on the rows of a request with a limit, which hold no state that others need.
+  package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
+    guard request.limit != nil else { return nil }
+    let slot = try acquireSlot()
+    defer { release(slot) }
+    return try slot.store.passOn(request, slot.reader, body)
   }
 
   /// Aggregates rows: from the ends or entries of an index if one serves, otherwise from the requested fields

@@ -109,10 +109,9 @@ public final class SQLiteContext: ObservableContext, SQLiteReader, SinglePassCon
     return isFound
   }
 
-  /// The rows of a request, from a snapshot that lives as long as the results; copies of a few rows need none.
+  /// The rows of a request, from a snapshot that lives as long as the results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    if let rows = try shortResults(of: request) { return rows }
-    return try SQLiteResults(request, in: readTransactions.snapshot())
+    try SQLiteResults(request, in: readTransactions.snapshot())
   }
 
   /// Selected fields of a request's rows; it reads no others.

@@ -51,6 +51,17 @@ extension FuzzSubject {
     }
   }
 
+  /// Reads the rows of a request as a store passes them on once; those of a fetch, if it does not.
+  static func rowsOfOnePass(_ request: FetchRequest, from reader: any StorageReader) throws
+    -> [[PersistentValue]]
+  {
+    var rows: [[PersistentValue]] = []
+    let count = try (reader as? any SinglePassContext)?.readOnce(request) { rows.append(try $0.values()) }
+    guard let count else { return try Self.rows(of: request, from: reader) }
+    // A wrong number is in the outcome, too.
+    return count == rows.count ? rows : rows + [[.integer(Int64(count))]]
+  }
+
   /// Answers the request with the shared evaluator over all rows of the model.
   func evaluated(_ request: FetchRequest, _ reader: any StorageReader) throws -> [[PersistentValue]] {
     let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)

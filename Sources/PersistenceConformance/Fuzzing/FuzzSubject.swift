@@ -288,6 +288,8 @@ extension FuzzSubject {
     outcomes.append(FuzzOutcome(path, "rows", .rows(try Self.rows(of: results))))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     outcomes.append(FuzzOutcome(path, "count of the request", .number(try reader.count(request))))
+    outcomes.append(
+      FuzzOutcome(path, "rows of one pass", .rows(try Self.rowsOfOnePass(request, from: reader))))
     // A plan that the context keeps for a shape may not show in the answer.
     let anew = request.plannedAnew
     outcomes.append(

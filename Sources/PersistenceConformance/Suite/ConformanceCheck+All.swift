@@ -34,7 +34,8 @@ extension ConformanceCheck {
   private static let queries = [
     AggregateChecks.all, SelectionChecks.all, BoundChecks.all, TextSearchChecks.all,
     ScriptChecks.all, PatternChecks.all, RandomPredicateChecks.all, RandomReaderChecks.all,
-    DocumentPartChecks.all, KeyLengthChecks.all, PageChecks.all, PageTokenChecks.all, KindPageChecks.all,
+    DocumentPartChecks.all, KeyLengthChecks.all, PageChecks.all, ShortFetchChecks.all, PageTokenChecks.all,
+    KindPageChecks.all,
     CompoundKeyChecks.all,
   ].flatMap { $0 }
 

@@ -26,6 +26,9 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, place: CallSite? = nil,
     selecting selected: [Int]?, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
+    if selected == nil, let page = try ResultStorage(passedOnBy: context, options, decode) {
+      return PersistentResults(storage: page)
+    }
     var storage: ResultStorage<Element>?
     try FetchedRows.fetch(RequestOptions.of(options, place: place), in: context, selecting: selected) {
       storage = try ResultStorage($0, RowDecoder($0.origin, decode: decode))

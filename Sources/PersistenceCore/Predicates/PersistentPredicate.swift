@@ -57,7 +57,7 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   /// The condition of a request; nil if every model matches.
   func requestedNode() throws -> PredicateNode? {
     let node = try checkedNode()
-    return node.isAlwaysTrue ? nil : node
+    return node.filter
   }
 }
 

@@ -159,7 +159,7 @@ extension RequestOptions {
   /// The filter; nil if every model matches.
   private func filter() throws -> PredicateNode? {
     if let failure { throw failure }
-    return node.isAlwaysTrue ? nil : node
+    return node.filter
   }
 
   /// The request for drivers, for the store at a location, which must be that of a page token.
@@ -232,8 +232,8 @@ extension FetchRequest {
 }
 
 extension PredicateNode {
-  /// Whether the condition is the constant that every record matches.
-  var isAlwaysTrue: Bool { if case .constant(true) = self { true } else { false } }
+  /// The condition; nil if every record matches.
+  var filter: PredicateNode? { if case .constant(true) = self { nil } else { self } }
 }
 
 extension PersistenceError {

@@ -30,6 +30,12 @@ final class ResultStorage<Element: Sendable>: Sendable {
       ? LaterPages(try fetched.pinned(), decoder) : nil
   }
 
+  /// Takes the only page, behind which nothing is pinned.
+  @usableFromInline
+  init(_ page: ContiguousArray<Element>, _ monitor: ContextMonitor) {
+    (firstPage, rest, self.monitor, pageSize) = (page, nil, monitor, FetchedRows.pageSize)
+  }
+
   /// The number of models.
   func count() throws -> Int { try rest?.count() ?? firstPage.count }
 

@@ -15,9 +15,8 @@ struct IndexCursor: ~Copyable {
   private let isIndexed: Bool
   /// Looks up the records of index entries; an optional would be retained and released at each use.
   private let records: any ByteCursor
-  /// The stored key of the record that is looked up; the prefix of its model stays.
+  /// The stored key of the record that is looked up.
   private let recordKey: ByteBuffer
-  private let prefixLength: Int
 
   /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
   /// returned.
@@ -59,8 +58,6 @@ struct IndexCursor: ~Copyable {
     (self.path, self.binding, self.reader) = (path, binding, reader)
     let workspace = reader.workspace
     recordKey = workspace.acquireBuffer()
-    recordKey.append(binding.prefix)
-    prefixLength = binding.prefix.count
     limit = workspace.acquireBuffer()
     ahead = workspace.acquireEntries()
     range = bookmark.range
@@ -124,14 +121,7 @@ struct IndexCursor: ~Copyable {
 
   /// The record of an entry: its stored key and its bytes.
   func record(of entry: OrderedEntry) throws -> OrderedEntry {
-    guard isIndexed else { return entry }
-    recordKey.truncate(to: prefixLength)
-    try IndexEntry.appendRecordKey(of: entry, behind: prefixLength, to: recordKey)
-    guard let record = try records.find(recordKey.bytes) else {
-      throw PersistenceError.damaged("an index entry refers to a missing record")
-        .at(model: binding.declared.name)
-    }
-    return record
+    isIndexed ? try binding.record(of: entry, records, recordKey) : entry
   }
 }
 
@@ -248,7 +238,7 @@ extension IndexCursor {
   /// The last entry below a key; the last of all if the key is nil.
   private func before(_ key: [UInt8]?) throws -> OrderedEntry? {
     guard let key else { return try cursor.last() }
-    return try seek(key) == nil ? try cursor.last() : try cursor.previous()
+    return try key.withUnsafeBytes { try cursor.last(before: $0) }
   }
 
   /// Reads the run that begins with an entry; sorts it only if a key in it is cut.

@@ -15,8 +15,6 @@ struct RecordAccess {
   }
 
   /// Passes the record of a key to a closure; returns whether the record exists.
-  ///
-  /// It makes an instance, which counts references, only for a record that cannot be read in place.
   static func find(
     _ key: RecordKey, _ binding: ModelBinding, _ reader: any ByteReader, _ workspace: KeyValueWorkspace,
     location: String, _ body: (borrowing Row) throws -> Void
@@ -26,15 +24,25 @@ struct RecordAccess {
     try binding.appendKey(key, to: stored)
     binding.storeRecordKey(stored, longest: reader.longestKey)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
-    if !reader.copiesRows, let packed = binding.layout.record(in: record) {
-      try body(Row(packed: packed, count: binding.layout.count))
-      return true
+    try pass(
+      OrderedEntry(key: stored.bytes, value: record), binding, reader, workspace, location: location, body)
+    return true
+  }
+
+  /// Passes a stored record to a closure.
+  ///
+  /// It makes an instance, which counts references, only for a record that cannot be read in place.
+  @inline(__always)
+  static func pass(
+    _ record: OrderedEntry, _ binding: ModelBinding, _ reader: any ByteReader, _ workspace: KeyValueWorkspace,
+    location: String, _ body: (borrowing Row) throws -> Void
+  ) throws {
+    if !reader.copiesRows, let packed = binding.layout.record(in: record.value) {
+      return try body(Row(packed: packed, count: binding.layout.count))
     }
     let row = workspace.acquireRow(binding.layout.count)
     defer { workspace.release(row) }
-    let access = RecordAccess(binding, reader, location: location)
-    try access.read(OrderedEntry(key: stored.bytes, value: record), row, body)
-    return true
+    try RecordAccess(binding, reader, location: location).read(record, row, body)
   }
 
   /// Passes a stored record to a closure; the row buffer serves where the record cannot be read in place.

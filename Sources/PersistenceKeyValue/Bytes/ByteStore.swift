@@ -55,6 +55,11 @@ package protocol ByteCursor: AnyObject {
 }
 
 extension ByteCursor {
+  /// Moves to the last entry whose key is less than the given one.
+  func last(before key: UnsafeRawBufferPointer) throws -> OrderedEntry? {
+    try seek(key) == nil ? try last() : try previous()
+  }
+
   package func read(_ entries: UnsafeMutableBufferPointer<OrderedEntry>, isReversed: Bool) throws -> Int {
     guard let entry = isReversed ? try previous() : try next(), !entries.isEmpty else { return 0 }
     entries[0] = entry
@@ -157,6 +162,9 @@ package final class KeyValueWorkspace {
   @exclusivity(unchecked) var binding: ModelBinding?
   /// The version of the store for which the binding is valid.
   @exclusivity(unchecked) var bindingVersion = -1
+
+  /// The plan that served the last request of one pass.
+  @exclusivity(unchecked) var directPlan: DirectPlan?
 
   /// Overrides the choice of plans; nil where the planner picks the cheapest.
   let planChooser: PlanChooser?

@@ -10,7 +10,9 @@ public import PersistenceDriverSupport
 /// ```swift
 /// let context = try OrderedStoreContext(MyStore(path: "movies.store"))
 /// ```
-public final class OrderedStoreContext: ObservableContext, VerifiableContext, KeyValueReading {
+public final class OrderedStoreContext: ObservableContext, VerifiableContext, KeyValueReading,
+  SinglePassContext
+{
   /// The store's location.
   public let location: String
 
@@ -104,6 +106,12 @@ public final class OrderedStoreContext: ObservableContext, VerifiableContext, Ke
   /// Some fields of the rows of a request; no record is read if an index contains all fields.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try snapshot().fetch(request, selecting: positions)
+  }
+
+  /// Passes on the rows of a request with a limit.
+  package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
+    guard request.limit != nil else { return nil }
+    return try withReader { try store.passOn(request, $0, body) }
   }
 
   /// A snapshot of the newest committed state.

@@ -145,10 +145,7 @@ final class PreparedQuery: Sendable {
   }
 
   /// The largest number of rows to read before offset and limit are applied.
-  var wanted: Int {
-    let (sum, overflows) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
-    return overflows ? Int.max : sum
-  }
+  var wanted: Int { request.end }
 
   /// The rows, whole or with some of their fields.
   func results(_ reader: any ByteReader, _ source: any ByteSource, selecting positions: [Int]? = nil) throws
@@ -157,6 +154,31 @@ final class PreparedQuery: Sendable {
     isOrdered
       ? CursorResults(self, source, selecting: positions)
       : SortedResults(self, try sort(reader), source, selecting: positions)
+  }
+
+  /// The outline of a plan that yields the rows in order from one range, each entry of which matches; nil for another
+  /// plan.
+  var directOutline: PlanOutline? {
+    if case .known(let outline, _) = chosen, isOrdered, !isFiltered { outline } else { nil }
+  }
+
+  /// Passes on the rows after offset and limit, without results that live on; returns their number.
+  ///
+  /// A number of rows, from the first one before the offset, were passed on already.
+  func passOn(_ reader: any ByteReader, after passed: Int, _ body: (borrowing Row) throws -> Void) throws
+    -> Int
+  {
+    guard isOrdered else { return try passOnSorted(reader, after: passed, body) }
+    let cursor = try RowCursor(self, reader)
+    defer { cursor.close() }
+    let first = max(passed, request.offset)
+    var row = 0
+    while row < wanted, let record = try cursor.next() {
+      if row & 0xF == 0xF { try ReadInterruption.check() }
+      if row >= first { try cursor.read(record, body) }
+      row += 1
+    }
+    return max(0, row - request.offset)
   }
 
   /// The stored keys of the rows after offset and limit.

@@ -57,6 +57,26 @@ final class SortedResults: StorageResults {
   }
 }
 
+extension PreparedQuery {
+  /// Passes on the rows in the order of a sort, and returns their number.
+  func passOnSorted(
+    _ reader: any ByteReader, after passed: Int, _ body: (borrowing Row) throws -> Void
+  ) throws -> Int {
+    let rows = SortedResults(self, try sort(reader), HeldReader(reader: reader), selecting: nil)
+    let first = max(0, passed - request.offset)
+    return try first + rows.read(from: first, limit: .max, body)
+  }
+}
+
+/// A reader that results have for the length of one call.
+private final class HeldReader: ByteSource, @unchecked Sendable {  // used by one thread
+  private let reader: any ByteReader
+
+  init(reader: any ByteReader) { self.reader = reader }
+
+  func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result { try body(reader) }
+}
+
 /// Sorts rows by their encoded sort keys, and keeps only sort keys and stored keys.
 ///
 /// The key codec encodes sort keys, so they compare as bytes. With a limit, the sorter discards rows beyond

@@ -15,9 +15,6 @@ final class SQLiteStatement {
   /// Whether its plan sorts; nil until ``planSorts()`` has asked SQLite.
   var sorts: Bool?
 
-  /// The smallest limit whose rows have been too large for ``SQLiteShortResults``.
-  var largeLimit = Int.max
-
   unowned let connection: SQLiteConnection
   /// Whether Swift objects are bound, which ``finish()`` releases.
   var holdsObjects = false

@@ -96,7 +96,8 @@ extension PlantedDefect: CustomStringConvertible {
 extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
-    observation, relations, values, comparisons, keptPlans, searches, documentParts, orders, pages, writing,
+    observation, relations, values, comparisons, keptPlans, passes, searches, documentParts, orders, pages,
+    writing,
     transactions, indexes,
     results, schemas, evolution, errors, waiting, media, calls, lifetimes, reopening, sharing, files,
     resources,

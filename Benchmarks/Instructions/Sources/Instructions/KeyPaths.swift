@@ -95,6 +95,7 @@ struct KeyPaths {
     let many = movies.count { $0.votes >= Self.manyVotes }
     let few = movies.prefix(20).map(\.votes)
     let fewFound = few.reduce(0) { count, votes in count + movies.count { $0.votes == votes } }
+    let tenFound = few.reduce(0) { count, votes in count + min(10, movies.count { $0.votes >= votes }) }
     return [
       CountedWork(
         name: "fetch all", unit: "row", units: rows,
@@ -123,6 +124,14 @@ struct KeyPaths {
             return count + Array(try query.result()).count
           }
         }, answer: fewFound),
+      CountedWork(
+        name: "the first ten from a value, index", unit: "query", units: few.count,
+        run: {
+          try few.reduce(0) { count, votes in
+            let query = repository.filter(IndexedMovie.self, where: \.movie.votes >= votes)
+            return count + Array(try query.sorted(by: \.movie.votes).limit(10).result()).count
+          }
+        }, answer: tenFound),
       CountedWork(
         name: "filter and sort, no index", unit: "row", units: rows,
         run: {

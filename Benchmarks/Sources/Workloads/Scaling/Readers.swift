@@ -15,6 +15,11 @@ enum Readers {
     let speedup: Double
     /// The 99.9th percentile of a read, in microseconds.
     let slowest: Double
+    /// The reads slower than ``interruption``, in a second.
+    ///
+    /// The system interrupts threads so many times a second, whatever they do: more reads share that number, so the
+    /// percentile of shorter reads is lower.
+    let interruptedPerSecond: Double
     let commitsPerSecond: Double
     /// The time of a read during an uncommitted transaction, in microseconds.
     let besideOpenTransaction: Double
@@ -23,6 +28,8 @@ enum Readers {
   private static let threadCounts = [1, 2, 4, 8]
   private static let rounds = 9
   private static let seconds = 0.4
+  /// The time of a read that was interrupted, in nanoseconds.
+  private static let interruption: UInt64 = 10_000
 
   /// Measures one engine in this process.
   static func measure(_ engine: Engine, _ options: Options) throws -> [Result] {
@@ -56,8 +63,8 @@ enum Readers {
             engine: engine, name: store.name, threads: threads,
             readsPerSecond: median(runs.map(\.reads)),
             speedup: median(rounds.map { $0[place][number].reads / $0[0][number].reads }),
-            slowest: median(runs.map(\.slowest)), commitsPerSecond: median(runs.map(\.commits)),
-            besideOpenTransaction: waits[number]))
+            slowest: median(runs.map(\.slowest)), interruptedPerSecond: median(runs.map(\.interrupted)),
+            commitsPerSecond: median(runs.map(\.commits)), besideOpenTransaction: waits[number]))
       }
     }
     return results
@@ -70,6 +77,7 @@ extension Readers {
   private struct Run {
     let reads: Double
     let slowest: Double
+    let interrupted: Double
     let commits: Double
   }
 
@@ -120,6 +128,7 @@ extension Readers {
     }
     return Run(
       reads: Double(times.count) / seconds, slowest: Double(slowest) / 1e3,
+      interrupted: Double(times.count { $0 > interruption }) / seconds,
       commits: Double(all.commits) / seconds)
   }
 

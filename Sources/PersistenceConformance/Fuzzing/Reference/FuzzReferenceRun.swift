@@ -181,6 +181,7 @@ struct FuzzReferenceRun {
     outcomes.append(FuzzOutcome(path, "rows", .rows(rows)))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "count of the request", .number(rows.count)))
+    outcomes.append(FuzzOutcome(path, "rows of one pass", .rows(rows)))
     outcomes.append(FuzzOutcome(path, "rows by a plan made anew", .rows(rows)))
     outcomes.append(FuzzOutcome(path, "count by a plan made anew", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(rows)))
