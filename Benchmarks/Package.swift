@@ -73,7 +73,7 @@ let package = Package(
       dependencies: [
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
-      ] + persistence(["Core", "SQLite", "Server"]),
+      ] + persistence(["Core", "SQLite", "LMDB", "Server"]),
       swiftSettings: settings),
 
     // The reference is C, called from Swift; the module names differ from the library's.

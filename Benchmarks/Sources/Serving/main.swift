@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import PersistenceCore
+import PersistenceLMDB
 import PersistenceSQLite
 import PersistenceServer
 
@@ -63,7 +64,7 @@ else {
   print("Serving STORE-URL STORE-PORT BARE-PORT ROWS")
   exit(3)
 }
-let repository = try Repository(opening: arguments[1], engines: [.sqlite])
+let repository = try Repository(opening: arguments[1], engines: [.sqlite, .lmdb])
 if try repository.count(Film.self) == 0 {
   for start in stride(from: 0, to: rows, by: 10_000) {
     try repository.save(contentsOf: (start..<min(rows, start + 10_000)).map(Film.init))
