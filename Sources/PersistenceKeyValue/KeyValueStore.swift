@@ -161,17 +161,17 @@ extension KeyValueStore {
   ) throws -> Int {
     if request.limit == 0 { return 0 }
     let workspace = reader.workspace
-    let own = cache.binding(request.schema, for: reader, workspace)
+    let version = reader.version
     var passed = 0
-    if let plan = workspace.directPlan, plan.binding === own, !request.isPlannedAnew,
-      try plan.passOn(request, reader, workspace, location: location, &passed, body)
-    {
+    let plan =
+      request.isPlannedAnew ? nil : workspace.directPlans.plan(for: request, version: version, cache)
+    if let plan, try plan.passOn(request, reader, workspace, location: location, &passed, body) {
       return max(0, passed - request.offset)
     }
     guard let binding = try binding(request.schema, reader) else { return 0 }
     let query = try PreparedQuery(request, binding, reader, location: location, cache: cache)
-    if let own, let outline = query.directOutline {
-      workspace.directPlan = DirectPlan(outline, own, longestKey: reader.longestKey)
+    if plan == nil, let outline = query.directOutline {
+      workspace.directPlans.keep(outline, binding, version: version, longestKey: reader.longestKey)
     }
     return try query.passOn(reader, after: passed, body)
   }

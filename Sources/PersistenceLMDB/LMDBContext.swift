@@ -120,7 +120,7 @@ public final class LMDBContext: ObservableContext, SinglePassContext {
     try snapshot().fetch(request, selecting: positions)
   }
 
-  /// Passes on the rows of a request with a limit, which hold no state that others need.
+  /// Passes on the rows of a request with a limit, in a pooled read transaction.
   package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
     guard request.limit != nil else { return nil }
     let slot = try acquireSlot()

@@ -1,3 +1,4 @@
+import Logging
 import PersistenceConformance
 import PersistenceCore
 import PersistenceDriver
@@ -77,6 +78,35 @@ import Testing
     #expect(throws: PersistenceError.self) { try query.result() }
   }
 
+  @Test("a slow short fetch is reported with its plan")
+  func monitoring() throws {
+    let log = LogRecorder()
+    let context = try scratch.open("slow.sqlite") {
+      $0.monitoring = Monitoring(logger: log.logger(), slowRequest: .zero)
+    }
+    let repository = Repository(context)
+    try repository.insert(contentsOf: (0..<20).map { Keyed(Int64($0), "label \($0)") })
+    for count in 1...3 {
+      _ = try repository.filter(Keyed<Int64>.self, where: \.label >= "label 1").limit(5).result()
+      let lines = log.lines(.warning).filter { $0.contains("slow request") && $0.contains("label >= ?") }
+      #expect(lines.count == count && lines.allSatisfy { $0.contains("plan") && !$0.contains("unknown") })
+    }
+  }
+
+  @Test("a record's initializer may read the store, while its row is passed on")
+  func readingInitializer() throws {
+    let context = try scratch.open("keyed.sqlite")
+    let repository = Repository(context)
+    try repository.insert(contentsOf: (0..<50).map { Keyed(Int64($0), "label \($0)") })
+    try CountingNote.$repository.withValue(repository) {
+      for _ in 0..<3 {
+        let notes = Array(try repository.filter(CountingNote.self).limit(20).result())
+        #expect(notes.map(\.id) == (0..<20).map { $0 })
+        #expect(notes.allSatisfy { $0.others == 7 })
+      }
+    }
+  }
+
   @Test("texts of any size are passed on whole")
   func sizes() throws {
     for size in [0, 1, 191, 192, 193, 4095, 4096, 4097, 65_535, 65_536, 65_537, 1 << 20] {
@@ -104,5 +134,31 @@ import Testing
       #expect(other == [Self.row(2)])
     }
     #expect(context.counters.connectionsOpened == opened)
+  }
+}
+
+/// A record that reads others of its store while it is decoded.
+private struct CountingNote: PersistentRecord {
+  @TaskLocal static var repository: Repository?
+
+  var id: Int64
+  var label: String
+  var others = 0
+
+  static let schema = RecordSchema<CountingNote>(
+    "Keyed by Int64", fields: [.field("id", \.id), .field("label", \.label)], key: [\.id],
+    indexes: [RecordIndex(\.label)])
+
+  var primaryKey: Int64 { id }
+
+  init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    others = try Self.repository?.filter(Keyed<Int64>.self).limit(7).result().count ?? 0
+    label = try row.decode(at: 1)
+  }
+
+  func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(label, at: 1)
   }
 }

@@ -63,6 +63,13 @@ struct BriefPageTests {
       }
       #expect(context.passes.load(ordering: .relaxed) == 1)
       #expect(context.passesInTasks.load(ordering: .relaxed) == 0)
+      // The page behind it would not be remembered as too long, and be read twice.
+      let first = try await client("GET", "/models/Film/records?limit=30")
+      let token = try #require(first.body.components(separatedBy: #""next":""#).last?.dropLast(2))
+      let path = "/models/Film/records?limit=30&after=\(token)"
+      context.passes.store(0, ordering: .relaxed)
+      for _ in 0..<3 { #expect(try await client("GET", path).status == 200) }
+      #expect(context.passes.load(ordering: .relaxed) == 0)
     }
   }
 

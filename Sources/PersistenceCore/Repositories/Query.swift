@@ -47,7 +47,8 @@ public struct Query<Model: PersistentRecord>: Sendable {
   /// The options of a fetch with the same results.
   @inlinable public var options: FetchOptions<Model> { stored }
 
-  // Inlinable, so that an app's queries are specialized for its models.
+  // Inlinable, so that an app's queries are specialized for its models. Those that return a changed query consume it: a copy
+  // would count a dozen references.
   @inlinable
   init(context: any PersistentContext, options: FetchOptions<Model>) {
     self.context = context
@@ -56,7 +57,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
 
   /// The query with another condition, which records must also match.
   @inlinable
-  public func filter(where predicate: PersistentPredicate<Model>) -> Query {
+  public consuming func filter(where predicate: PersistentPredicate<Model>) -> Query {
     changed { $0.predicate = $0.predicate && predicate }
   }
 
@@ -67,7 +68,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///   - order: The direction; ascending by default.
   /// - Returns: The new query.
   @inlinable
-  public func sorted<Value: PersistentValueConvertible>(
+  public consuming func sorted<Value: PersistentValueConvertible>(
     by property: KeyPath<Model, Value>, inOrder order: SortDirection = .ascending
   ) -> Query {
     changed { $0.sorting.append(SortCriterion(property, order: order)) }
@@ -101,7 +102,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
 
   /// The query with more sort criteria, less significant than the existing ones.
   @inlinable
-  public func sorted(by criteria: SortCriterion<Model>...) -> Query {
+  public consuming func sorted(by criteria: SortCriterion<Model>...) -> Query {
     changed { $0.sorting += criteria }
   }
 
@@ -122,15 +123,15 @@ public struct Query<Model: PersistentRecord>: Sendable {
 
   /// The query with a maximum number of records.
   @inlinable
-  public func limit(_ limit: Int) -> Query { changed { $0.limit = limit } }
+  public consuming func limit(_ limit: Int) -> Query { changed { $0.limit = limit } }
 
   /// The query that skips a number of records.
   @inlinable
-  public func offset(_ offset: Int) -> Query { changed { $0.offset = offset } }
+  public consuming func offset(_ offset: Int) -> Query { changed { $0.offset = offset } }
 
   /// The query for the records strictly after one, such as the last record of the previous page.
   @inlinable
-  public func after(_ model: Model) -> Query {
+  public consuming func after(_ model: Model) -> Query {
     changed { options in
       options.after = model
       options.token = nil
@@ -195,9 +196,8 @@ public struct Query<Model: PersistentRecord>: Sendable {
   }
 
   @inlinable
-  func changed(_ change: (inout FetchOptions<Model>) -> Void) -> Query {
-    var query = self
-    change(&query.stored)
-    return query
+  consuming func changed(_ change: (inout FetchOptions<Model>) -> Void) -> Query {
+    change(&stored)
+    return self
   }
 }

@@ -12,28 +12,31 @@ extension ResultStorage {
     _ decode: (borrowing Row) throws -> Element
   ) throws {
     guard let limit = options.onePageLimit else { return nil }
-    let (model, predicate) = (try RecordType(Model.self), options.predicate)
+    let model = try RecordType(Model.self)
+    guard let source = try SinglePageSource(context, for: model) else { return nil }
     let order = options.sorting.map { $0.fieldOrder }
-    var monitor: ContextMonitor?
+    // Apart from the options, which the closure would copy.
+    let (condition, failure) = (options.predicate.node, options.predicate.failure)
+    var isPassed = false
     let page = try ContiguousArray<Element>(unsafeUninitializedCapacity: limit) { page, count in
-      monitor = try model.passOn(
-        by: context, where: predicate.node, predicate.failure, order: order, limit: limit
+      isPassed = try source.passOn(
+        model, where: condition, failure, order: order, limit: limit
       ) { row in
-        guard count < page.count else { throw model.origin(in: context).surplus() }
+        guard count < page.count else { throw source.origin(of: model).surplus() }
         do {
           page.initializeElement(at: count, to: try decode(row))
         } catch let error as PersistenceError {
-          throw model.origin(in: context).located(error, row)
+          throw source.origin(of: model).located(error, row)
         }
         count += 1
       }
-      if monitor == nil {
+      if !isPassed {
         page[..<count].deinitialize()
         count = 0
       }
     }
-    guard let monitor else { return nil }
-    self.init(page, monitor)
+    guard isPassed else { return nil }
+    self.init(page, source.monitor)
   }
 }
 
@@ -48,38 +51,51 @@ extension FetchOptions {
   }
 }
 
-extension RecordType {
-  /// Passes on the first rows of a store, in one pass.
+/// A store that passes rows on, for code that is not specialized for the model.
+@usableFromInline
+struct SinglePageSource {
+  private let context: any SinglePassContext
+
+  /// Resolves the access of a model to a context; nil if it does not pass rows on.
+  @usableFromInline
+  init?(_ context: any PersistentContext, for model: RecordType) throws {
+    if context is TransactionContext { return nil }
+    guard let root = context.asStorageContext, let passing = root as? any SinglePassContext else {
+      return nil
+    }
+    let store = try StorageAccess.store(
+      context, for: model.type, model.schema, hasFormerNames: model.hasFormerNames)
+    guard let access = store === root ? passing : store as? any SinglePassContext else { return nil }
+    self.context = access
+  }
+
+  @usableFromInline var monitor: ContextMonitor { context.monitor }
+
+  /// Passes on the first rows of a request.
   ///
-  /// - Returns: The monitor of the context; nil if the rows must be fetched, also after some were passed on.
+  /// - Returns: False if the rows must be fetched; what was passed on then does not count.
   @usableFromInline
   func passOn(
-    by context: any PersistentContext, where predicate: PredicateNode, _ failure: (any Error)?,
-    order: [FieldOrder], limit: Int, _ body: (borrowing Row) throws -> Void
-  ) throws -> ContextMonitor? {
-    if context is TransactionContext { return nil }
-    let store = try StorageAccess.store(context, for: type, schema, hasFormerNames: hasFormerNames)
-    guard let passing = store as? any SinglePassContext else { return nil }
+    _ model: RecordType, where predicate: PredicateNode, _ failure: (any Error)?, order: [FieldOrder],
+    limit: Int,
+    _ body: (borrowing Row) throws -> Void
+  ) throws -> Bool {
     if let failure { throw failure }
-    let request = try FetchRequest(schema, where: predicate.filter, order: order, limit: limit)
-    let monitor = store.monitor
+    let request = try FetchRequest(model.schema, where: predicate.filter, order: order, limit: limit)
     do {
-      let count = try monitor.measure(request) {
-        try store.plan(for: request)
+      return try context.monitor.measure(request) {
+        try context.plan(for: request)
       } _: {
-        try passing.readOnce(request, body)
+        try context.readOnce(request, body) != nil
       }
-      return count == nil ? nil : monitor
     } catch let error as PersistenceError where error.code == .schemaMismatch {
-      return nil  // the fetch takes a mapping
+      return false  // the fetch takes a mapping
     } catch {
-      throw origin(in: context).located(error)
+      throw origin(of: model).located(error)
     }
   }
 
   /// The origin of the rows, for errors.
   @usableFromInline
-  func origin(in context: any PersistentContext) -> RowOrigin {
-    RowOrigin(schema, location: context.asStorageContext?.location ?? "")
-  }
+  func origin(of model: RecordType) -> RowOrigin { RowOrigin(model.schema, location: context.location) }
 }

@@ -1,22 +1,29 @@
 package import PersistenceDriver
 
 extension FittedContext: SinglePassContext {
-  /// Passes on the mapped rows of a request; nil if the wrapped context does not pass rows on.
+  /// Passes on the rows of a request; nil if the wrapped context does not pass rows on, or a mapping changes rows: a fetch
+  /// then reads only the stored fields that the declaration has.
   package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
     guard let context = wrapped as? any SinglePassContext else { return nil }
-    return try fits.withMapping(of: request.schema, wrapped) { mapping in
-      guard let mapping else { return try context.readOnce(request, body) }
-      let stored = try mapping.request(request)
-      if mapping.keepsRows { return try context.readOnce(stored, body) }
-      let width = request.schema.fields.count
-      if mapping.keepsFirstFields {
-        return try context.readOnce(stored) { try body(try $0.prefix(width)) }
+    var failure: (any Error)?
+    do {
+      return try fits.withMapping(of: request.schema, wrapped) { mapping in
+        if mapping?.keepsRows == false { return nil }
+        return try context.readOnce(mapping?.request(request) ?? request) { row in
+          do {
+            try body(row)
+          } catch {
+            // It says nothing about the mapping, with which rows must not be passed on again.
+            failure = error
+            throw EndedPass()
+          }
+        }
       }
-      let mapped = RowBuffer(count: width)
-      return try context.readOnce(stored) { row in
-        try mapping.fill(mapped, from: row)
-        try mapped.withRow(body)
-      }
+    } catch is EndedPass {
+      throw failure ?? EndedPass()
     }
   }
 }
+
+/// The end of a pass whose closure has thrown.
+private struct EndedPass: Error {}

@@ -13,16 +13,18 @@ struct AccessPath: Sendable {
   /// then.
   private(set) var isWidened = false
 
-  /// Encodes the values of a plan, in a buffer that the caller may use again.
-  init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer()) throws
-  {
+  /// Encodes the values of a plan, in buffers that the caller may use again.
+  init(
+    _ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer(),
+    _ end: ByteBuffer = ByteBuffer()
+  ) throws {
     self.init(plan.path, isReversed: plan.isReversed, binding, longestKey: longestKey)
     let prefix = index?.prefix ?? binding.prefix
     for range in plan.ranges {
       key.clear()
       key.append(prefix)
       for value in range.equals { try KeyCodec.append(value: value, to: key) }
-      ranges.append(try encoded(range.next, behind: range.equals.count, of: plan.indexedComponents, key))
+      ranges.append(try encoded(range.next, behind: range.equals.count, of: plan.indexedComponents, key, end))
     }
     if let anchor = plan.anchor { try clip(to: anchor, prefix) }
     ranges.removeAll(where: \.isEmpty)
@@ -32,13 +34,13 @@ struct AccessPath: Sendable {
   /// Encodes the values of a request, whose known plan has one range with these bounds.
   init(
     _ outline: PlanOutline, _ next: AccessPlan.Next, of request: FetchRequest, _ binding: ModelBinding,
-    longestKey: Int, in key: ByteBuffer
+    longestKey: Int, in key: ByteBuffer, _ end: ByteBuffer
   ) throws {
     self.init(outline.path, isReversed: outline.isReversed, binding, longestKey: longestKey)
     key.clear()
     key.append(index?.prefix ?? binding.prefix)
     try outline.appendEquals(of: request, to: key)
-    let only = try encoded(next, behind: outline.equalComponents, of: outline.indexedComponents, key)
+    let only = try encoded(next, behind: outline.equalComponents, of: outline.indexedComponents, key, end)
     // A list of one is made faster than an empty one grows.
     ranges = only.isEmpty ? [] : [only]
   }
@@ -57,45 +59,25 @@ struct AccessPath: Sendable {
 
   /// The bytes of a range, given the encoded equal components and their number, and that of the indexed ones.
   private mutating func encoded(
-    _ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer
+    _ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer, _ end: ByteBuffer
   ) throws -> ByteRange {
-    switch next {
-    case .all:
+    if case .all = next, index != nil, equals >= indexed, key.count > form.runLength {
+      // The values are longer than a stored key. Their entries share the digest of exactly these values.
       let lower = key.array
-      if index != nil, equals >= indexed, lower.count > form.runLength {
-        // The values are longer than a stored key. Their entries share the digest of exactly these values.
-        let isExact = equals == indexed && form.storeEntryPrefix(key)
-        let prefix = isExact ? key.array : Array(lower.prefix(form.runLength))
-        isWidened = true
-        return ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix))
-      }
-      return widened(ByteRange(lower: lower, upper: Self.bytes(behind: key)))
-    case .prefix(let text):
+      let isExact = equals == indexed && form.storeEntryPrefix(key)
+      let prefix = isExact ? key.array : Array(lower.prefix(form.runLength))
+      isWidened = true
+      return ByteRange(lower: prefix, upper: ByteOrder.next(after: prefix))
+    }
+    if case .prefix(let text) = next {
       KeyCodec.append(textBeginningWith: text, to: key)
       let lower = key.array
       return widened(ByteRange(lower: lower, upper: ByteOrder.next(after: lower)))
-    case .bounds(let low, let high):
-      let lower = try low.map { try Self.bytes(of: $0, key, isBehind: !$0.isInclusive) } ?? key.array
-      let upper =
-        try high.map { try Self.bytes(of: $0, key, isBehind: $0.isInclusive) } ?? Self.bytes(behind: key)
-      return widened(ByteRange(lower: lower, upper: upper))
     }
-  }
-
-  /// The bytes of a bound after those of a key, or the first bytes behind all that begin with them.
-  private static func bytes(of bound: AccessPlan.Bound, _ key: ByteBuffer, isBehind: Bool) throws -> [UInt8] {
-    let start = key.count
-    defer { key.truncate(to: start) }
-    try KeyCodec.append(value: bound.value, to: key)
-    return isBehind ? bytes(behind: key) : key.array
-  }
-
-  /// The first bytes behind all that begin with those of a key.
-  private static func bytes(behind key: ByteBuffer) -> [UInt8] {
-    let end = key.count
-    defer { key.truncate(to: end) }
-    key.append(KeyCodec.afterAll)
-    return key.array
+    end.clear()
+    end.append(key.bytes)
+    try next.appendBounds(to: key, end)
+    return widened(ByteRange(lower: key.array, upper: end.array))
   }
 
   /// The smallest enclosing range whose bounds are no longer than the part that cut keys keep.
@@ -146,6 +128,24 @@ struct AccessPath: Sendable {
       }
     }
     ranges = merged
+  }
+}
+
+extension AccessPlan.Next {
+  /// Appends the bounds of a range, which is not that of a prefix, to two keys with the same equal components: of the first
+  /// key in the range, and of the first one behind it.
+  func appendBounds(to lower: ByteBuffer, _ upper: ByteBuffer) throws {
+    var end: AccessPlan.Bound?
+    if case .bounds(let low, let high) = self {
+      if let low {
+        try KeyCodec.append(value: low.value, to: lower)
+        // Behind all keys that begin with the value.
+        if !low.isInclusive { lower.append(KeyCodec.afterAll) }
+      }
+      if let high { try KeyCodec.append(value: high.value, to: upper) }
+      end = high
+    }
+    if end?.isInclusive ?? true { upper.append(KeyCodec.afterAll) }
   }
 }
 

@@ -163,8 +163,8 @@ package final class KeyValueWorkspace {
   /// The version of the store for which the binding is valid.
   @exclusivity(unchecked) var bindingVersion = -1
 
-  /// The plan that served the last request of one pass.
-  @exclusivity(unchecked) var directPlan: DirectPlan?
+  /// The plans of requests that are answered in one pass.
+  @exclusivity(unchecked) var directPlans = DirectPlans()
 
   /// Overrides the choice of plans; nil where the planner picks the cheapest.
   let planChooser: PlanChooser?

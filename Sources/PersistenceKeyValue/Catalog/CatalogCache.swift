@@ -56,14 +56,8 @@ final class CatalogCache: Sendable {
     -> ModelBinding?
   {
     guard let shared = binding(schema, version: version) else { return nil }
-    let own = workspace.binding
     workspace.bindingVersion = version
-    // A model that was dropped and defined again has another number, possibly with the same schema.
-    if let own, own.identity == schema.identity, own.model.number == shared.model.number,
-      own.model.schema.identity == shared.model.schema.identity, own.model.indexing == shared.model.indexing
-    {
-      return own
-    }
+    if let own = workspace.binding, own.isCopy(of: shared) { return own }
     let copy = ModelBinding(shared.model, declared: shared.declared)
     workspace.binding = copy
     return copy

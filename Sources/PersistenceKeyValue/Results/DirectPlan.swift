@@ -4,20 +4,21 @@ import PersistenceDriverSupport
 /// A known plan that yields its rows in order from one range of keys, for one reader, which passes them on in one pass.
 ///
 /// Results need a query that lives on, and cursors that resume anywhere. To make those takes longer than to read some rows.
-/// Nothing else refers to the plan, so concurrent readers share no reference counts.
 final class DirectPlan {
-  /// The reader's own binding, for which the plan was made.
+  /// A copy of the binding, whose reference counts no other reader changes.
   let binding: ModelBinding
+  /// The version of the store for which the binding is valid.
+  var version: Int
+
   private let outline: PlanOutline
   private let form: KeyForm
   private let prefix: [UInt8]
   private let isIndexed: Bool
   private let isReversed: Bool
-  private let equals: Int
 
-  init(_ outline: PlanOutline, _ binding: ModelBinding, longestKey: Int) {
-    (self.outline, self.binding) = (outline, binding)
-    (isReversed, equals) = (outline.isReversed, outline.equalComponents)
+  init(_ outline: PlanOutline, _ binding: ModelBinding, version: Int, longestKey: Int) {
+    (self.outline, self.binding, self.version) = (outline, binding, version)
+    isReversed = outline.isReversed
     switch outline.path {
     case .scan, .primaryKey:
       (form, prefix, isIndexed) = (.records(longest: longestKey), binding.prefix, false)
@@ -26,9 +27,12 @@ final class DirectPlan {
     }
   }
 
-  /// Passes on the rows of a request, and counts them from the first one before the offset.
+  /// Whether a request has the shape of the plan.
+  func serves(_ request: FetchRequest) -> Bool { outline.serves(request, .rows) }
+
+  /// Passes on the rows of a request that the plan serves, and counts them from the first one before the offset.
   ///
-  /// - Returns: Whether no row remains. If not, the plan does not serve the request, or has met a key that may be cut.
+  /// - Returns: Whether no row remains. If not, the range or a key in it may be cut.
   func passOn(
     _ request: FetchRequest, _ reader: any ByteReader, _ workspace: KeyValueWorkspace, location: String,
     _ row: inout Int, _ body: (borrowing Row) throws -> Void
@@ -38,9 +42,12 @@ final class DirectPlan {
       workspace.release(lower)
       workspace.release(upper)
     }
-    guard outline.serves(request, .rows), let next = outline.next(of: request),
-      try encode(next, of: request, lower, upper)
-    else { return false }
+    guard let next = outline.next(of: request) else { return false }
+    lower.append(prefix)
+    try outline.appendEquals(of: request, to: lower)
+    upper.append(lower.bytes)
+    try next.appendBounds(to: lower, upper)
+    guard max(lower.count, upper.count) <= form.runLength else { return false }
     let cursor = try reader.acquireCursor(in: isIndexed ? .indexes : .records)
     defer { reader.release(cursor) }
     guard isIndexed else {
@@ -81,26 +88,39 @@ final class DirectPlan {
     }
     return true
   }
+}
 
-  /// Encodes the ends of the range; returns false if one is so long that keys within may be cut.
-  private func encode(
-    _ next: AccessPlan.Next, of request: FetchRequest, _ lower: ByteBuffer, _ upper: ByteBuffer
-  ) throws -> Bool {
-    lower.append(prefix)
-    try outline.appendEquals(of: request, to: lower)
-    upper.append(lower.bytes)
-    switch next {
-    case .all: upper.append(KeyCodec.afterAll)
-    case .bounds(let low, let high):
-      if let low {
-        try KeyCodec.append(value: low.value, to: lower)
-        if !low.isInclusive { lower.append(KeyCodec.afterAll) }
-      }
-      if let high { try KeyCodec.append(value: high.value, to: upper) }
-      if high?.isInclusive ?? true { upper.append(KeyCodec.afterAll) }
-    case .prefix: return false
+/// The direct plans of a reader's last requests.
+struct DirectPlans {
+  private static let limit = 4
+
+  private var plans: [DirectPlan] = []
+  /// Whether the reader has passed on rows before: one that does so once needs no plan.
+  private var hasPassed = false
+
+  /// The plan that serves a request in a version of the store; nil if there is none.
+  mutating func plan(for request: FetchRequest, version: Int, _ cache: CatalogCache) -> DirectPlan? {
+    guard let index = plans.firstIndex(where: { $0.serves(request) }) else { return nil }
+    let plan = plans[index]
+    if plan.version == version { return plan }
+    guard let shared = cache.binding(request.schema, version: version), plan.binding.isCopy(of: shared) else {
+      plans.remove(at: index)
+      return nil
     }
-    return max(lower.count, upper.count) <= form.runLength
+    plan.version = version
+    return plan
+  }
+
+  /// Keeps a plan for further requests of its shape.
+  mutating func keep(_ outline: PlanOutline, _ shared: ModelBinding, version: Int, longestKey: Int) {
+    guard hasPassed else {
+      hasPassed = true
+      return
+    }
+    let known = plans.first { $0.binding.isCopy(of: shared) }?.binding
+    let binding = known ?? ModelBinding(shared.model, declared: shared.declared)
+    if plans.count >= Self.limit { plans.removeFirst() }
+    plans.append(DirectPlan(outline, binding, version: version, longestKey: longestKey))
   }
 }
 
@@ -113,6 +133,14 @@ extension FetchRequest {
 }
 
 extension ModelBinding {
+  /// Whether it is bound to the same model as another binding of the schema.
+  ///
+  /// A model that was dropped and defined again has another number, possibly with the same schema.
+  func isCopy(of other: ModelBinding) -> Bool {
+    identity == other.identity && model.number == other.model.number
+      && model.schema.identity == other.model.schema.identity && model.indexing == other.model.indexing
+  }
+
   /// The record of an index entry; the buffer takes its stored key.
   @inline(__always)
   func record(of entry: OrderedEntry, _ records: any ByteCursor, _ key: ByteBuffer) throws -> OrderedEntry {

@@ -62,9 +62,11 @@
       return pages.withLock { $0[key] }
     }
 
+    /// Whether parameters are short enough to be kept.
+    static func keeps(_ parameters: String) -> Bool { parameters.utf8.count <= sizeLimit }
+
     /// Keeps a page that reads the newest state of the store, and only its own model.
     func keep(_ page: Page, _ parameters: String) {
-      guard parameters.utf8.count <= Self.sizeLimit else { return }
       pages.withLock { pages in
         if pages.count >= Self.limit { pages.removeAll() }
         pages[StoredName(parameters)] = page
@@ -93,12 +95,13 @@
       let asked = try answerable(query, limit: limit + 1)
       let isSimple = !query.query.isRelated && query.inclusions.isEmpty
       let hasWholeRows = isSimple && query.selection == nil
+      // A page after another one is seldom asked for twice. That it is too long for one pass would be forgotten.
+      let isKept = parameters["after"] == nil && isSimple && PreparedPages.keeps(text)
       let page = PreparedPages.Page(
         PageForm(query, asked.order, limit: limit, sizeLimit: limits.pageBytes, model.writer), asked.request,
         link: "<\(served.path.text)?\(served.nextParameters)",
-        hasWholeRows ? (context as? any SinglePassContext) : nil)
-      // A page after another one is seldom asked for twice.
-      if parameters["after"] == nil, isSimple { model.pages.keep(page, text) }
+        isKept && hasWholeRows ? (context as? any SinglePassContext) : nil)
+      if isKept { model.pages.keep(page, text) }
       return page
     }
   }

@@ -25,6 +25,49 @@ struct SchemaFitsTests {
     try context.transaction { try fits.evolve(declaration.schema, limit: .rewrite, in: $0) }
   }
 
+  @Test(
+    "S1 a pass is made where the stored rows are the declared ones, and its error leaves the mapping alone")
+  func passes() throws {
+    let stored = try declaration("Film", [("cost", [], nil)])
+    try open(stored)
+    try context.transaction { transaction in
+      let row = RowBuffer(count: 2)
+      for id in 0..<5 {
+        row.set([.integer(Int64(id)), .integer(0)])
+        try row.withRow { try transaction.insert($0, in: stored.schema) }
+      }
+    }
+    let renamed = try declaration("Movie", was: ["Film"], [("price", ["cost"], nil)])
+    let fewer = try declaration("Film", [])
+    let more = try declaration("Film", [("cost", [], nil), ("year", [], .integer(1999))])
+    let passing = PassingContext(context)
+    for (declared, isPassed) in [(stored, true), (renamed, true), (fewer, false), (more, false)] {
+      let fits = SchemaFits(location: "")
+      fits.declare(declared)
+      let fitted = FittedContext(passing, fits)
+      let request = try FetchRequest(declared.schema, limit: 5)
+      for _ in 0..<3 {
+        var keys: [PersistentValue] = []
+        let count = try fitted.readOnce(request) { keys.append(try $0.value(at: 0)) }
+        #expect(count == (isPassed ? 5 : nil), "\(declared.schema.name)")
+        #expect(keys == (isPassed ? (0..<5).map { .integer($0) } : []))
+        guard isPassed else { continue }
+        // As an obsolete mapping would throw it; the rows before it must not be passed on again.
+        var calls = 0
+        let error = #expect(throws: PersistenceError.self) {
+          _ = try fitted.readOnce(request) { _ in
+            calls += 1
+            if calls == 4 { throw PersistenceError(.schemaMismatch, "of a document in the row") }
+          }
+        }
+        #expect(error?.message == "of a document in the row" && calls == 4)
+      }
+    }
+    let fits = SchemaFits(location: "")
+    fits.declare(stored)
+    #expect(try FittedContext(context, fits).readOnce(FetchRequest(stored.schema, limit: 5)) { _ in } == nil)
+  }
+
   @Test("S3 two earlier names of one field are not two fields")
   func twoEarlierNames() throws {
     try open(declaration("Film", [("cost", [], nil)]))
@@ -101,5 +144,16 @@ struct SchemaFitsTests {
     try insert(3, renamed, in: fitted)
     #expect(try context.count(FetchRequest(other.schema)) == 2)
     #expect(try context.count(FetchRequest(earlier.schema)) == 1)
+  }
+}
+
+/// A context that passes rows on.
+private final class PassingContext: StorageContextWrapper, SinglePassContext {
+  let wrapped: any StorageContext
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
+    try wrapped.fetch(request).read(from: 0, limit: .max, body)
   }
 }

@@ -12,6 +12,9 @@ enum ShortFetchChecks {
       "a short fetch distinguishes and sorts values of every length around an engine's limits", [.o1, .o2],
       longValues),
     ConformanceCheck(
+      "short fetches of several models and shapes in turn, between reads by key, have their own records",
+      [.o2, .v6], inTurn),
+    ConformanceCheck(
       "an error from decoding a record ends a short fetch with the record's key, and the next fetch is whole",
       [.e2, .r4], decodingErrors),
   ]
@@ -85,6 +88,23 @@ enum ShortFetchChecks {
     let records = labels.enumerated().map { Keyed(Int64($0.offset), $0.element) }
     try repository.insert(contentsOf: records)
     let query = repository.filter(Keyed<Int64>.self)
+    let largest = try repository.storage.capabilities.largestKey ?? .max
+    let keys = labels.filter { $0.utf8.count <= largest }
+    try repository.insert(contentsOf: keys.map { Keyed($0, "same") })
+    for isDescending in [false, true] {
+      let byKey = keys.sorted { String.oracle($0, $1) < 0 }
+      let ordered = isDescending ? byKey.reversed() : byKey
+      let whole = repository.filter(Keyed<String>.self)
+        .sorted(by: \.id, inOrder: isDescending ? .descending : .ascending)
+      for (place, key) in ordered.enumerated() {
+        let from = isDescending ? whole.filter(where: \.id <= key) : whole.filter(where: \.id >= key)
+        for limit in [1, 4, 9] {
+          let expected = ordered.dropFirst(place).prefix(limit).map(\.utf8.count)
+          try expect(from.limit(limit).ids().map(\.utf8.count), equals: expected, "\(key.utf8.count) bytes")
+        }
+      }
+      try expect(whole.limit(128).ids(), equals: Array(ordered.prefix(128)))
+    }
     for isDescending in [false, true] {
       let sorted = records.sorted { left, right in
         let order = String.oracle(left.label, right.label)
@@ -103,6 +123,30 @@ enum ShortFetchChecks {
         let same = records.filter { String.oracle($0.label, label) == 0 }.map(\.id)
         try expect(ordered.filter(where: \.label == label).limit(5).ids(), equals: same, name)
       }
+    }
+  }
+
+  @Sendable private static func inTurn(_ context: ContextUnderTest) throws {
+    let people = Person.random(60, seed: 62)
+    let repository = try context.makeRepository(with: people)
+    try repository.insert(contentsOf: (0..<40).map { Keyed(Int64($0), "label \($0 % 8)") })
+    try repository.insert(contentsOf: (0..<40).map { Keyed("key \($0 + 10)", "label \($0 % 8)") })
+    let byAge = people.sorted(by: PeopleOrder().then(\.age).precedes)
+    let byScore = people.sorted(by: PeopleOrder().then(\.score, .descending).precedes)
+    for round in 0..<8 {
+      let (limit, label) = (round + 1, "label \(round)")
+      let all = repository.filter(Person.self).limit(limit)
+      try expect(all.sorted(by: \.age).ids(), equals: byAge.prefix(limit).map(\.id))
+      let numbers = repository.filter(Keyed<Int64>.self, where: \.label == label).limit(limit)
+      try expect(numbers.ids(), equals: (0..<5).map { Int64($0 * 8 + round) }.prefix(limit).map { $0 })
+      try expect(repository.find(Person.self, id: people[round].id)?.name, equals: people[round].name)
+      try expect(
+        all.sorted(by: \.score, inOrder: .descending).ids(), equals: byScore.prefix(limit).map(\.id))
+      let texts = repository.filter(Keyed<String>.self, where: \.label == label).limit(limit)
+      try expect(texts.ids(), equals: (0..<5).map { "key \($0 * 8 + round + 10)" }.prefix(limit).map { $0 })
+      let above = repository.filter(Keyed<Int64>.self, where: \.id >= Int64(round)).limit(limit)
+      try expect(above.ids(), equals: (0..<limit).map { Int64(round + $0) })
+      try expect(repository.find(Keyed<Int64>.self, id: Int64(round))?.label, equals: label)
     }
   }
 
