@@ -55,18 +55,20 @@ extension FuzzSubject {
   static func rowsOfOnePass(_ request: FetchRequest, from reader: any StorageReader) throws
     -> [[PersistentValue]]
   {
-    var first: [[PersistentValue]]?
-    // The second pass has the plan that the first one may have kept.
-    for _ in 0..<2 {
+    func passed(_ request: FetchRequest) throws -> [[PersistentValue]]? {
       var rows: [[PersistentValue]] = []
       let count = try (reader as? any SinglePassContext)?.readOnce(request) { rows.append(try $0.values()) }
-      guard let count else { return try Self.rows(of: request, from: reader) }
-      // A wrong number, or another second answer, is in the outcome, too.
-      if count != rows.count { return rows + [[.integer(Int64(count))]] }
-      if let first { return first == rows ? rows : first + rows }
-      first = rows
+      // A wrong number is in the outcome, too.
+      return count.map { $0 == rows.count ? rows : rows + [[.integer(Int64($0))]] }
     }
-    return first ?? []
+    guard let first = try passed(request) else { return try Self.rows(of: request, from: reader) }
+    // The shorter pass has the plan that the first one may have kept.
+    let limit = max(0, (request.limit ?? 0) - 1)
+    let shorter = try FetchRequest(
+      request.schema, where: request.predicate, order: request.order, limit: limit, offset: request.offset,
+      after: request.after)
+    guard let second = try passed(shorter) else { return first }
+    return second == Array(first.prefix(limit)) ? first : first + second
   }
 
   /// Answers the request with the shared evaluator over all rows of the model.

@@ -82,13 +82,21 @@ struct SinglePageSource {
   ) throws -> Bool {
     if let failure { throw failure }
     let request = try FetchRequest(model.schema, where: predicate.filter, order: order, limit: limit)
+    var isOfRow = false
     do {
       return try context.monitor.measure(request) {
         try context.plan(for: request)
       } _: {
-        try context.readOnce(request, body) != nil
+        try context.readOnce(request) { row in
+          do {
+            try body(row)
+          } catch {
+            isOfRow = true
+            throw error
+          }
+        } != nil
       }
-    } catch let error as PersistenceError where error.code == .schemaMismatch {
+    } catch let error as PersistenceError where error.code == .schemaMismatch && !isOfRow {
       return false  // the fetch takes a mapping
     } catch {
       throw origin(of: model).located(error)

@@ -4,7 +4,10 @@ extension FittedContext: SinglePassContext {
   /// Passes on the rows of a request; nil if the wrapped context does not pass rows on, or a mapping changes rows: a fetch
   /// then reads only the stored fields that the declaration has.
   package func readOnce(_ request: FetchRequest, _ body: (borrowing Row) throws -> Void) throws -> Int? {
-    guard let context = wrapped as? any SinglePassContext else { return nil }
+    guard let context = wrapped as? any SinglePassContext, !fits.isKnownToChange(rowsOf: request.schema)
+    else {
+      return nil
+    }
     var failure: (any Error)?
     do {
       return try fits.withMapping(of: request.schema, wrapped) { mapping in

@@ -65,6 +65,11 @@ package final class SchemaFits: Sendable {
     return try body(mapping)
   }
 
+  /// Whether the mapping of a schema that earlier requests used changes rows.
+  func isKnownToChange(rowsOf schema: ModelSchema) -> Bool {
+    state.withLock { $0.mappings[schema.identity]?.mapping?.keepsRows == false }
+  }
+
   /// Calls a closure with the mapping of a schema that earlier requests used; returns nil if there is none, or the store has
   /// changed since.
   func usingKnownMapping<Result>(of schema: ModelSchema, _ body: (SchemaMapping?) throws -> Result) throws

@@ -27,6 +27,9 @@ final class DirectPlan {
     }
   }
 
+  /// Whether it has an outline.
+  func isSame(_ outline: PlanOutline) -> Bool { self.outline === outline }
+
   /// Whether a request has the shape of the plan.
   func serves(_ request: FetchRequest) -> Bool { outline.serves(request, .rows) }
 
@@ -92,18 +95,22 @@ final class DirectPlan {
 
 /// The direct plans of a reader's last requests.
 struct DirectPlans {
-  private static let limit = 4
+  /// An evicted plan takes a copy of a binding to make again, so there is room for the shapes of several screens or pages.
+  private static let limit = 16
 
+  /// The plans, the newest last.
   private var plans: [DirectPlan] = []
   /// Whether the reader has passed on rows before: one that does so once needs no plan.
   private var hasPassed = false
 
   /// The plan that serves a request in a version of the store; nil if there is none.
   mutating func plan(for request: FetchRequest, version: Int, _ cache: CatalogCache) -> DirectPlan? {
-    guard let index = plans.firstIndex(where: { $0.serves(request) }) else { return nil }
+    guard let index = plans.lastIndex(where: { $0.serves(request) }) else { return nil }
     let plan = plans[index]
     if plan.version == version { return plan }
-    guard let shared = cache.binding(request.schema, version: version), plan.binding.isCopy(of: shared) else {
+    // After a commit of another process, the query is prepared, which finds out what the version has.
+    guard let shared = cache.binding(request.schema, version: version) else { return nil }
+    guard plan.binding.isCopy(of: shared) else {
       plans.remove(at: index)
       return nil
     }
@@ -117,6 +124,7 @@ struct DirectPlans {
       hasPassed = true
       return
     }
+    plans.removeAll { $0.isSame(outline) }
     let known = plans.first { $0.binding.isCopy(of: shared) }?.binding
     let binding = known ?? ModelBinding(shared.model, declared: shared.declared)
     if plans.count >= Self.limit { plans.removeFirst() }
