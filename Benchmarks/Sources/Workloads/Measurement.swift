@@ -1,3 +1,5 @@
+import Foundation
+
 /// Measures the relevant parts of a run.
 struct Stopwatch {
   private(set) var elapsed = Duration.zero
@@ -56,6 +58,8 @@ struct Workload {
   /// - Returns: The medians.
   /// - Throws: ``Disagreement`` if the entrants' results differ, and errors of entrants.
   func measure(repetitions: Int) throws -> Outcome {
+    // Otherwise the system writes what earlier work has left beside the measured work, and synchronizes it with that.
+    sync()
     var seconds = Array(repeating: [Double](), count: entrants.count)
     var agreed: Answer?
     for round in 0...repetitions {

@@ -13,18 +13,16 @@ struct AccessPath: Sendable {
   /// then.
   private(set) var isWidened = false
 
-  /// Encodes the values of a plan, in buffers that the caller may use again.
-  init(
-    _ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer(),
-    _ end: ByteBuffer = ByteBuffer()
-  ) throws {
+  /// Encodes the values of a plan, in a buffer that the caller may use again.
+  init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int, in key: ByteBuffer = ByteBuffer()) throws
+  {
     self.init(plan.path, isReversed: plan.isReversed, binding, longestKey: longestKey)
     let prefix = index?.prefix ?? binding.prefix
     for range in plan.ranges {
       key.clear()
       key.append(prefix)
       for value in range.equals { try KeyCodec.append(value: value, to: key) }
-      ranges.append(try encoded(range.next, behind: range.equals.count, of: plan.indexedComponents, key, end))
+      ranges.append(try encoded(range.next, behind: range.equals.count, of: plan.indexedComponents, key))
     }
     if let anchor = plan.anchor { try clip(to: anchor, prefix) }
     ranges.removeAll(where: \.isEmpty)
@@ -34,13 +32,13 @@ struct AccessPath: Sendable {
   /// Encodes the values of a request, whose known plan has one range with these bounds.
   init(
     _ outline: PlanOutline, _ next: AccessPlan.Next, of request: FetchRequest, _ binding: ModelBinding,
-    longestKey: Int, in key: ByteBuffer, _ end: ByteBuffer
+    longestKey: Int, in key: ByteBuffer
   ) throws {
     self.init(outline.path, isReversed: outline.isReversed, binding, longestKey: longestKey)
     key.clear()
     key.append(index?.prefix ?? binding.prefix)
     try outline.appendEquals(of: request, to: key)
-    let only = try encoded(next, behind: outline.equalComponents, of: outline.indexedComponents, key, end)
+    let only = try encoded(next, behind: outline.equalComponents, of: outline.indexedComponents, key)
     // A list of one is made faster than an empty one grows.
     ranges = only.isEmpty ? [] : [only]
   }
@@ -59,7 +57,7 @@ struct AccessPath: Sendable {
 
   /// The bytes of a range, given the encoded equal components and their number, and that of the indexed ones.
   private mutating func encoded(
-    _ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer, _ end: ByteBuffer
+    _ next: AccessPlan.Next, behind equals: Int, of indexed: Int, _ key: ByteBuffer
   ) throws -> ByteRange {
     if case .all = next, index != nil, equals >= indexed, key.count > form.runLength {
       // The values are longer than a stored key. Their entries share the digest of exactly these values.
@@ -74,10 +72,12 @@ struct AccessPath: Sendable {
       let lower = key.array
       return widened(ByteRange(lower: lower, upper: ByteOrder.next(after: lower)))
     }
-    end.clear()
-    end.append(key.bytes)
-    try next.appendBounds(to: key, end)
-    return widened(ByteRange(lower: key.array, upper: end.array))
+    let start = key.count
+    try next.appendLower(to: key)
+    let lower = key.array
+    key.truncate(to: start)
+    try next.appendUpper(to: key)
+    return widened(ByteRange(lower: lower, upper: key.array))
   }
 
   /// The smallest enclosing range whose bounds are no longer than the part that cut keys keep.
@@ -132,20 +132,19 @@ struct AccessPath: Sendable {
 }
 
 extension AccessPlan.Next {
-  /// Appends the bounds of a range, which is not that of a prefix, to two keys with the same equal components: of the first
-  /// key in the range, and of the first one behind it.
-  func appendBounds(to lower: ByteBuffer, _ upper: ByteBuffer) throws {
-    var end: AccessPlan.Bound?
-    if case .bounds(let low, let high) = self {
-      if let low {
-        try KeyCodec.append(value: low.value, to: lower)
-        // Behind all keys that begin with the value.
-        if !low.isInclusive { lower.append(KeyCodec.afterAll) }
-      }
-      if let high { try KeyCodec.append(value: high.value, to: upper) }
-      end = high
-    }
-    if end?.isInclusive ?? true { upper.append(KeyCodec.afterAll) }
+  /// Makes a key with the equal components the first one of a range, which is not that of a prefix.
+  func appendLower(to key: ByteBuffer) throws {
+    guard case .bounds(let lower?, _) = self else { return }
+    try KeyCodec.append(value: lower.value, to: key)
+    // Behind all keys that begin with the value.
+    if !lower.isInclusive { key.append(KeyCodec.afterAll) }
+  }
+
+  /// Makes a key with the equal components the first one behind a range, which is not that of a prefix.
+  func appendUpper(to key: ByteBuffer) throws {
+    guard case .bounds(_, let upper?) = self else { return key.append(KeyCodec.afterAll) }
+    try KeyCodec.append(value: upper.value, to: key)
+    if upper.isInclusive { key.append(KeyCodec.afterAll) }
   }
 }
 

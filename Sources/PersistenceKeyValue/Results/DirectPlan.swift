@@ -49,7 +49,8 @@ final class DirectPlan {
     lower.append(prefix)
     try outline.appendEquals(of: request, to: lower)
     upper.append(lower.bytes)
-    try next.appendBounds(to: lower, upper)
+    try next.appendLower(to: lower)
+    try next.appendUpper(to: upper)
     guard max(lower.count, upper.count) <= form.runLength else { return false }
     let cursor = try reader.acquireCursor(in: isIndexed ? .indexes : .records)
     defer { reader.release(cursor) }

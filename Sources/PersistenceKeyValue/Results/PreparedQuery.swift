@@ -50,17 +50,14 @@ final class PreparedQuery: Sendable {
         PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
         knowing: binding.knownPlans)
     }
-    let (key, end) = (workspace.acquireBuffer(), workspace.acquireBuffer())
-    defer {
-      workspace.release(key)
-      workspace.release(end)
-    }
-    try self.init(request, binding, chosen, longestKey: reader.longestKey, location: location, in: key, end)
+    let key = workspace.acquireBuffer()
+    defer { workspace.release(key) }
+    try self.init(request, binding, chosen, longestKey: reader.longestKey, location: location, in: key)
   }
 
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ chosen: ChosenPlan, longestKey: Int, location: String,
-    in key: ByteBuffer = ByteBuffer(), _ end: ByteBuffer = ByteBuffer()
+    in key: ByteBuffer = ByteBuffer()
   ) throws {
     self.request = request
     self.binding = binding
@@ -69,12 +66,12 @@ final class PreparedQuery: Sendable {
     var residual: PredicateNode?
     switch chosen {
     case .made(let plan, _):
-      path = try AccessPath(plan, binding, longestKey: longestKey, in: key, end)
+      path = try AccessPath(plan, binding, longestKey: longestKey, in: key)
       intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
       (isOrdered, isWholeIndex, residual) = (plan.isOrdered, plan.isWholeIndex, plan.residual)
       isWhole = plan.path == .scan && plan.anchor == nil && residual == nil && !plan.ranges.isEmpty
     case .known(let outline, let next):
-      path = try AccessPath(outline, next, of: request, binding, longestKey: longestKey, in: key, end)
+      path = try AccessPath(outline, next, of: request, binding, longestKey: longestKey, in: key)
       intersections = []
       isOrdered = outline.isOrdered
       isWholeIndex = outline.path.isIndex && outline.equalComponents == 0 && next == .all
